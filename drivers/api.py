@@ -1,0 +1,394 @@
+"""What drivers offer to the rest of the program: Protocols, events and plain values. No I/O here.
+
+The dealing job and the sync service see this module only, never a concrete driver. Card numbers are 0-51 (spade A..2,
+heart A..2, diamond A..2, club A..2), pockets 0-3 are the seats N, E, S, W printed on the board; 255 means not known.
+Times in events are the device's own milliseconds; nothing is ordered by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from firmware_bridge.wire.messages import Message
+from firmware_bridge.wire.numbers import (
+    Action,
+    Capability,
+    CommandReason,
+    Fault,
+    HopperState,
+    MachineStateCode,
+    Orientation,
+    Outcome,
+    Segment,
+    Sound,
+)
+
+__all__ = [
+    "Action",
+    "Armed",
+    "BaseStation",
+    "BoardConfirmed",
+    "BoardInserted",
+    "BoardPulled",
+    "ByteStream",
+    "Capability",
+    "CardPassed",
+    "CommandReason",
+    "CommandReply",
+    "Connected",
+    "DealingMachine",
+    "Disconnected",
+    "Fault",
+    "HopperChanged",
+    "HopperState",
+    "JobDone",
+    "JobReport",
+    "MachineEvent",
+    "MachineFault",
+    "MachineIdentity",
+    "MachineSnapshot",
+    "MachineStateCode",
+    "Orientation",
+    "Outcome",
+    "Segment",
+    "Sound",
+    "StationConnected",
+    "StationDisconnected",
+    "StationEvent",
+    "StationIdentity",
+    "StationMessage",
+    "UNKNOWN",
+]
+
+UNKNOWN = 255
+"""Card not read, pocket not seen, orientation not known."""
+
+
+# --- byte carriers -----------------------------------------------------------------------------------------------
+
+
+class ByteStream(Protocol):
+    """An open connection that carries bytes both ways. One owner, one event loop."""
+
+    @property
+    def name(self) -> str:
+        """For messages to people, e.g. "/dev/ttyUSB0"."""
+        ...
+
+    async def read(self) -> bytes:
+        """At least one byte, as soon as there is one. Raises LinkLost when the peer is gone, whatever the cause."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """Hand over all of ``data``; returns when the carrier can take more. Raises LinkLost."""
+        ...
+
+    async def close(self) -> None:
+        """Release the port. Never raises; a second call does nothing."""
+        ...
+
+
+class StreamOpener(Protocol):
+    """Opens, and after a loss re-opens, one carrier."""
+
+    @property
+    def url(self) -> str: ...
+
+    async def __call__(self) -> ByteStream:
+        """Raises DeviceError when the port does not exist, is taken, or may not be opened."""
+        ...
+
+
+class UsbPipe(ByteStream, Protocol):
+    """A pair of USB bulk endpoints used as a byte stream."""
+
+
+class Pins(Protocol):
+    """The names of RPi.GPIO that a home-built machine needs; pass the module itself or a simulation of it."""
+
+    BCM: Any
+    IN: Any
+    OUT: Any
+    HIGH: Any
+    LOW: Any
+    PUD_UP: Any
+    PUD_DOWN: Any
+    RISING: Any
+    FALLING: Any
+    BOTH: Any
+
+    def setmode(self, mode: Any) -> None: ...
+    def setup(self, channel: int, direction: Any, **options: Any) -> None: ...
+    def input(self, channel: int) -> int: ...
+    def output(self, channel: int, value: Any) -> None: ...
+    def add_event_detect(self, channel: int, edge: Any, **options: Any) -> None: ...
+    def remove_event_detect(self, channel: int) -> None: ...
+    def cleanup(self, *channels: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CardRead:
+    """One look at one card: ``best`` and ``runner_up`` 0-51 or 255, ``margin`` 0-255, ``raw`` as the reader saw it."""
+
+    raw: int
+    best: int
+    runner_up: int
+    margin: int
+
+
+CardReader = Callable[[], CardRead]
+"""Any callable that looks at the card in front of it: a camera, a row of photo-detectors, a simulation."""
+
+
+# --- dealing machines --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MachineIdentity:
+    """Who the machine says it is. ``pocket_order``: seat of each pocket along the transport."""
+
+    device_id: int
+    model: str
+    firmware: str
+    boot_id: int
+    capabilities: Capability
+    pocket_order: tuple[int, int, int, int]
+    card_ms: int
+    margin_min: int
+
+
+@dataclass(frozen=True, slots=True)
+class Armed:
+    """One attempt at one physical board. ``routing``: 13 bytes, ``digest``: 8 bytes (protocol, sections 4 and 6)."""
+
+    job_id: int
+    board: int
+    copy: int
+    routing: bytes
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CommandReply:
+    outcome: Outcome
+    reason: CommandReason
+    replayed: bool
+
+    @property
+    def ok(self) -> bool:
+        return self.outcome == Outcome.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class MachineSnapshot:
+    state: MachineStateCode
+    board_in: bool
+    cover_closed: bool
+    hopper: HopperState
+    label: int
+    orientation: int
+    counts: tuple[int, int, int, int]
+    job_id: int
+    boot_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What the machine remembers of a job: ``placed`` pairs (card, pocket) in the order of dealing."""
+
+    job_id: int
+    known: bool
+    state: MachineStateCode
+    placed: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """The link stands. ``restarted``: the machine's boot id is another one than before, its job state is unknown."""
+
+    identity: MachineIdentity
+    restarted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnected:
+    """The link is gone; the driver goes on trying to get it back. ``reason``: one sentence for people."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoardInserted:
+    """``label``: board number read from the board, 0 if not read. ``orientation``: Orientation or 255."""
+
+    label: int
+    orientation: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPulled:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class BoardConfirmed:
+    """The operator pressed the key: the board in the machine is the one on the display."""
+
+    board: int
+    copy: int
+
+
+@dataclass(frozen=True, slots=True)
+class CardPassed:
+    job_id: int
+    index: int
+    raw: int
+    best: int
+    runner_up: int
+    margin: int
+    wanted: int
+    confirmed: int
+    beam_ms: float
+    at_ms: int
+    read_ms: int
+    exit_ms: int
+
+    def __repr__(self) -> str:
+        # A card of an unplayed board must not reach a log through somebody's f-string.
+        return f"CardPassed(job_id={self.job_id}, index={self.index}, margin={self.margin})"
+
+
+@dataclass(frozen=True, slots=True)
+class JobDone:
+    job_id: int
+    board: int
+    copy: int
+    cards: int
+    counts: tuple[int, int, int, int]
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFault:
+    job_id: int
+    fault: Fault
+    segment: Segment
+    in_flight: int
+    recoverable: bool
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class HopperChanged:
+    hopper: HopperState
+
+
+MachineEvent = (
+    Connected
+    | Disconnected
+    | BoardInserted
+    | BoardPulled
+    | BoardConfirmed
+    | CardPassed
+    | JobDone
+    | MachineFault
+    | HopperChanged
+)
+
+
+class DealingMachine(Protocol):
+    """A machine that deals a whole board by itself from a routing given beforehand.
+
+    Commands raise LinkLost when the link breaks before the answer: the outcome is then unknown, and the caller must ask
+    (``report``, ``snapshot``) instead of assuming. They raise DeviceError when the machine does not answer in time.
+    """
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def identity(self) -> MachineIdentity | None:
+        """None until the first Connected."""
+        ...
+
+    async def connect(self, timeout: float) -> MachineIdentity:
+        """Open the carrier and shake hands. Raises DeviceError, LinkError or ProtocolMismatch, in words for people."""
+        ...
+
+    async def arm(self, order: Armed) -> CommandReply: ...
+
+    async def start(self, order: Armed) -> CommandReply: ...
+
+    async def pause(self, job_id: int) -> CommandReply: ...
+
+    async def resume(self, job_id: int, next_index: int) -> CommandReply: ...
+
+    async def abort(self, job_id: int) -> CommandReply: ...
+
+    async def read_board(self, job_id: int, board: int, copy: int) -> CommandReply: ...
+
+    async def report(self, job_id: int) -> JobReport: ...
+
+    async def snapshot(self) -> MachineSnapshot: ...
+
+    async def display(self, action: Action, board: int, copy: int, sound: Sound, text: str) -> None: ...
+
+    async def next_event(self) -> MachineEvent:
+        """The next event in the order in which the machine sent them; waits for one."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+# --- base stations -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StationIdentity:
+    device_id: int
+    model: str
+    firmware: str
+    boot_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class StationConnected:
+    identity: StationIdentity
+    restarted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StationDisconnected:
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StationMessage:
+    """A message of the terminal with that address (0: the station itself)."""
+
+    address: int
+    message: Message
+
+
+StationEvent = StationConnected | StationDisconnected | StationMessage
+
+
+class BaseStation(Protocol):
+    """The hub that carries many terminals. It routes and keeps nothing."""
+
+    @property
+    def url(self) -> str: ...
+
+    async def connect(self, timeout: float) -> StationIdentity:
+        """As ``DealingMachine.connect``."""
+        ...
+
+    async def send(self, address: int, message: Message) -> None:
+        """Queue a message for a terminal (0: the station or all). Raises LinkLost while there is no link."""
+        ...
+
+    async def next_event(self) -> StationEvent: ...
+
+    async def close(self) -> None: ...
