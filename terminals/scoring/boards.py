@@ -1,0 +1,134 @@
+"""One board of one field: every line's score in both directions, by any pairs method.
+
+Matchpoints by forms of a fouled board (Law 87), artificial scores at their flat value (Law 12C2; the session-percentage
+rule needs the whole session and is applied in ``session``). Pure functions, exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from terminals.result import Average, FixedPercent
+from terminals.scoring.lines import ResultLine
+from terminals.scoring.matchpoints import Weighted, factor, raw_matchpoints
+from terminals.scoring.profile import Profile, SingleScore, SmallGroups
+from terminals.scoring.rounding import round_around
+from terminals.scoring.sides import SideValue, line_sides
+
+
+class Method(StrEnum):
+    """How boards of a pairs or individual event are scored."""
+
+    MATCHPOINTS = "matchpoints"
+    BUTLER = "butler"
+    CROSS_IMPS = "cross_imps"
+    AGGREGATE = "aggregate"
+
+
+@dataclass(frozen=True, slots=True)
+class SideScore:
+    """One side's score on one board.
+
+    points: exact; matchpoints on the scale 2/1/0, else IMPs or total points. top: 2(E-1) for matchpoints, 0 for other
+    methods. artificial: set when the score is artificial, with its flat value in ``points``.
+    """
+
+    points: Fraction
+    top: int
+    artificial: Average | FixedPercent | None = None
+
+    @property
+    def percent(self) -> Fraction | None:
+        return self.points * 100 / self.top if self.top else None
+
+
+@dataclass(frozen=True, slots=True)
+class LineScore:
+    """A line and what each side gets for it; None where the line gives that side no score."""
+
+    line: ResultLine
+    ns: SideScore | None
+    ew: SideScore | None
+
+
+def artificial_percent(value: Average | FixedPercent, profile: Profile) -> Fraction:
+    """Flat percentage of an artificial score (Law 12C2(a))."""
+    if isinstance(value, FixedPercent):
+        return value.percent
+    return {
+        Average.PLUS: profile.average_plus,
+        Average.EVEN: profile.average,
+        Average.MINUS: profile.average_minus,
+    }[value]
+
+
+def matchpoint_board(lines: Sequence[ResultLine], expected: int, profile: Profile) -> list[LineScore]:
+    """Matchpoints of a board, in the order of ``lines``; ``expected`` is E of the field. Raises EntryError."""
+    sides = [line_sides(line) for line in lines]
+    forms = [line.form for line in lines]
+    ns = _direction([side[0] for side in sides], forms, expected, profile)
+    ew = _direction([side[1] for side in sides], forms, expected, profile)
+    return list(map(LineScore, lines, ns, ew))
+
+
+def _direction(values: list[SideValue], forms: list[str], expected: int, profile: Profile) -> list[SideScore | None]:
+    genuine: list[Weighted | None] = [value if isinstance(value, tuple) else None for value in values]
+    if not profile.factor_artificial:
+        expected = max(1, expected - sum(isinstance(value, (Average, FixedPercent)) for value in values))
+    top = 2 * (expected - 1)
+    out: list[SideScore | None] = [None] * len(values)
+    names = set(forms)
+    if len(names) <= 1:
+        _score_group(genuine, range(len(values)), expected, profile, False, out)
+    else:
+        for name in names:
+            members = [index for index, form in enumerate(forms) if form == name]
+            _score_group([genuine[index] for index in members], members, expected, profile, True, out)
+    for index, value in enumerate(values):
+        if isinstance(value, (Average, FixedPercent)):
+            out[index] = SideScore(artificial_percent(value, profile) * top / 100, top, value)
+    return out
+
+
+def _score_group(
+    values: Sequence[Weighted | None],
+    places: Sequence[int],
+    expected: int,
+    profile: Profile,
+    fouled: bool,
+    out: list[SideScore | None],
+) -> None:
+    """Score the lines of one form and put them at their ``places`` in ``out``."""
+    top = 2 * (expected - 1)
+    raw = raw_matchpoints(values)
+    scores = sum(1 for value in raw if value is not None)
+    if fouled and scores == 1 and profile.single_score is not SingleScore.FACTORED:
+        average = Average.PLUS if profile.single_score is SingleScore.AVERAGE_PLUS else Average.EVEN
+        fixed = SideScore(artificial_percent(average, profile) * top / 100, top, average)
+        for place, value in zip(places, raw, strict=True):
+            if value is not None:
+                out[place] = fixed
+        return
+    if (
+        fouled
+        and profile.small_groups is SmallGroups.FIXED_PERCENT
+        and 2 <= scores <= profile.small_group_max
+        and expected >= profile.small_group_field * scores
+    ):
+        points = [None if value is None else (value - (scores - 1) + 12) * (expected - 1) / 10 for value in raw]
+    else:
+        points = factor(raw, expected, profile.unequal)
+        if profile.board_unit is not None and scores != expected:
+            centre = Fraction(expected - 1)
+            unit, away = profile.board_unit, profile.board_half_away
+            points = [None if value is None else round_around(value, centre, unit, away=away) for value in points]
+    shared: dict[int, SideScore] = {}
+    for place, value in zip(places, points, strict=True):
+        if value is not None:
+            found = shared.get(id(value))
+            if found is None:
+                found = shared[id(value)] = SideScore(value, top)
+            out[place] = found
