@@ -7,7 +7,7 @@ Two clocks are told apart on purpose. ``monotonic`` orders what this process doe
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 
@@ -43,8 +43,6 @@ class ManualClock:
         return self._now
 
     def wall(self) -> datetime:
-        from datetime import timedelta
-
         return self._wall + timedelta(seconds=self._now - self._wall_start)
 
     def advance(self, seconds: float) -> None:
