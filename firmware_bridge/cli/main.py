@@ -1,4 +1,4 @@
-"""The ``firmware-bridge`` command: finds the subcommand, loads only its module, and turns every ending into an exit code.
+"""The ``firmware-bridge`` command: finds the subcommand, loads only its module, turns every ending into an exit code.
 
 Modules of subcommands are imported when they are called, so that ``deal generate`` never waits for a web framework.
 """
@@ -52,8 +52,10 @@ class LazyGroup(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+        rows = [(name, COMMANDS[name][1]) for name in self.list_commands(ctx)]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
 
 
 def _exists(target: str) -> bool:

@@ -1,8 +1,7 @@
 """What every command keeps: progress on stderr, one JSON object as the last line of stdout, exit codes.
 
 A command is a function that returns an ``Outcome`` or raises a ``FirmwareBridgeError``; ``command`` wraps it for click.
-Nothing here is imported lazily by accident: this module is on the path of ``deal generate``, which must start fast, so it
-uses click and the standard library only.
+This module is on the path of ``deal generate``, which must start fast: click and the standard library only.
 """
 
 from __future__ import annotations

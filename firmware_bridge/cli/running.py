@@ -1,0 +1,46 @@
+"""Running a coroutine as a command: Ctrl-C and SIGTERM cancel it, its ``finally`` blocks run, then the code is right."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from firmware_bridge.cli.main import Terminated
+
+T = TypeVar("T")
+
+
+def run_async(main: Coroutine[Any, Any, T]) -> T:
+    """``asyncio.run`` that treats SIGTERM like Ctrl-C: cancel, clean up, then raise Terminated (KeyboardInterrupt)."""
+    terminated = False
+
+    async def supervised() -> T:
+        nonlocal terminated
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(main)
+
+        def on_sigterm() -> None:
+            nonlocal terminated
+            terminated = True
+            task.cancel()
+
+        try:
+            loop.add_signal_handler(signal.SIGTERM, on_sigterm)
+        except (NotImplementedError, RuntimeError, ValueError):
+            pass  # Windows, or not the main thread: the process default stays
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait([task])
+            raise
+
+    try:
+        return asyncio.run(supervised())
+    except asyncio.CancelledError:
+        if terminated:
+            raise Terminated from None
+        raise
