@@ -1,4 +1,4 @@
-"""Running a coroutine as a command: Ctrl-C and SIGTERM cancel it, its ``finally`` blocks run, then the code is right."""
+"""Running a coroutine as a command: Ctrl-C and SIGTERM cancel it, its ``finally`` blocks run, the code is right."""
 
 from __future__ import annotations
 
