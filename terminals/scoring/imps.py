@@ -5,11 +5,11 @@ Values are those of ``matchpoints``: one tuple of (score, weight) for each line,
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import isqrt
 
 from terminals.scoring.matchpoints import Weighted
 from terminals.scoring.profile import ButlerDatum
@@ -24,7 +24,7 @@ IMP_BOUNDS = (
 
 def imps(difference: int | Fraction) -> int:
     """IMPs for a difference in points, with its sign (Law 78B); a non-integer difference comes from a Butler datum."""
-    size = bisect_right(IMP_BOUNDS, abs(difference))
+    size = bisect_right(IMP_BOUNDS, math.floor(abs(difference)))
     return size if difference >= 0 else -size
 
 
@@ -159,7 +159,7 @@ def cross_imps_for_vp(sums: Sequence[tuple[Fraction, int]]) -> int:
             comparisons = results * (results - 1) // 2
             if not comparisons:
                 continue
-            root = isqrt(comparisons)
+            root = math.isqrt(comparisons)
             if root * root == comparisons:
                 exact += total / root
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -117,7 +118,7 @@ def test_scales_are_monotone_and_sum_to_twenty(boards: int, margin: int) -> None
 @given(st.integers(1, 120))
 def test_steps_of_the_continuous_scale_never_grow(boards: int) -> None:
     table = continuous_table(boards)
-    steps = [after - before for before, after in zip(table, table[1:], strict=False)]
+    steps = [after - before for before, after in itertools.pairwise(table)]
     assert steps == sorted(steps, reverse=True)
 
 
