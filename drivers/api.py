@@ -17,15 +17,16 @@ from firmware_bridge.wire.numbers import (
     Capability,
     CommandReason,
     Fault,
-    HopperState,
     MachineStateCode,
     Orientation,
     Outcome,
     Segment,
     Sound,
 )
+from firmware_bridge.wire.numbers import Hopper as HopperState
 
 __all__ = [
+    "UNKNOWN",
     "Action",
     "Armed",
     "BaseStation",
@@ -59,7 +60,6 @@ __all__ = [
     "StationEvent",
     "StationIdentity",
     "StationMessage",
-    "UNKNOWN",
 ]
 
 UNKNOWN = 255
