@@ -1,0 +1,155 @@
+"""The messages between host, base station and table terminals, kinds 60-9F (docs/protocol.md section 4).
+
+The terminal is named by the address of the frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from firmware_bridge.wire.layout import U8, U16, U32, U64, Bytes6, Bytes14, Str8, list_of
+from firmware_bridge.wire.link_messages import HelloFields
+
+
+@dataclass(frozen=True, slots=True)
+class TermHello(HelloFields):
+    """A terminal introduces itself: the payload of HELLO, with role 3 and session 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admit:
+    """Takes a terminal into an event, or not. admitted: ``Admission``; section: 1 is A; table: 0 if at no table."""
+
+    device_id: U64
+    admitted: U8
+    event_id: U64
+    section: U8
+    table: U8
+    text: Str8
+
+
+@dataclass(frozen=True, slots=True)
+class TermStatus:
+    """How a terminal is. battery, signal: percent, 255 not known. waiting: records not yet acknowledged.
+
+    clock: counts 4 s, modulo 65536. plan_version: of the TABLE_PLAN that it holds, 0 if none.
+    """
+
+    section: U8
+    table: U8
+    round: U8
+    battery: U8
+    signal: U8
+    waiting: U16
+    clock: U16
+    plan_version: U16
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRound:
+    """One round at one table. ns, ew: pair numbers, 0 nobody. first_board: 0 if the table does not play.
+
+    next_ns, next_ew: table in the next round, 0 sit-out, 255 end. next_swap: bit 0 NS sits EW next, bit 1 EW sits NS.
+    """
+
+    round: U8
+    ns: U16
+    ew: U16
+    first_board: U16
+    board_count: U8
+    shared: U8
+    next_ns: U8
+    next_ew: U8
+    next_swap: U8
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """The whole evening of one table. version rises with every change."""
+
+    event_id: U64
+    version: U16
+    section: U8
+    table: U8
+    rounds: Annotated[tuple[PlanRound, ...], list_of(PlanRound, "plan_round")]
+
+
+@dataclass(frozen=True, slots=True)
+class TermGone:
+    """The base station no longer hears a terminal. reason: ``GoneReason``."""
+
+    reason: U8
+
+
+@dataclass(frozen=True, slots=True)
+class StationStatus:
+    """terminals: in radio contact. battery: percent, 255 on mains."""
+
+    terminals: U16
+    battery: U8
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words for the screen. urgent: 1 if it stays until a key is pressed."""
+
+    urgent: U8
+    text: Str8
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The director is called. state: ``CallState``."""
+
+    section: U8
+    table: U8
+    round: U8
+    state: U8
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What players keyed in. body: 14 bytes, see ``wire.record``; crc and auth: ``record_crc``, ``record_auth``."""
+
+    journal_id: U32
+    seq: U32
+    body: Bytes14 = field(repr=False)
+    crc: U32
+    auth: Bytes6 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordAck:
+    """Every record of that journal up to and including ``upto`` is durably stored. credit: records it may send."""
+
+    device_id: U64
+    journal_id: U32
+    upto: U32
+    credit: U8
+
+
+@dataclass(frozen=True, slots=True)
+class RecordNak:
+    """A record is not taken. reason: ``RecordReason``; seq: the record; with gap the number wanted next."""
+
+    device_id: U64
+    journal_id: U32
+    seq: U32
+    reason: U8
+
+
+@dataclass(frozen=True, slots=True)
+class Resend:
+    """Send again from ``from_seq``, as far as the ring still holds them."""
+
+    device_id: U64
+    journal_id: U32
+    from_seq: U32
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """How many records may be sent and not yet acknowledged."""
+
+    credit: U8
