@@ -24,8 +24,9 @@ IMP_BOUNDS = (
 
 def imps(difference: int | Fraction) -> int:
     """IMPs for a difference in points, with its sign (Law 78B); a non-integer difference comes from a Butler datum."""
-    size = bisect_right(IMP_BOUNDS, math.floor(abs(difference)))
-    return size if difference >= 0 else -size
+    if difference < 0:
+        return -imps(-difference)
+    return bisect_right(IMP_BOUNDS, math.floor(difference))
 
 
 def compare(own: Weighted, other: Weighted) -> Fraction:

@@ -41,7 +41,8 @@ class ResultLine:
 
     section: where it was played. form: "" for the deal as it was meant, any other word for a changed form of a fouled
     board (Law 87). vulnerability: None means by the board's number (Law 2). play: which play instance of the same
-    board by the same pairs, from 1.
+    board by the same pairs, from 1. ns_players, ew_players: who is credited instead of ``ns`` and ``ew``, for
+    individual events, where each player of a passing partnership scores on his own.
     """
 
     board: int
@@ -52,6 +53,8 @@ class ResultLine:
     form: str = ""
     vulnerability: Vulnerability | None = None
     play: int = 1
+    ns_players: tuple[Contestant, ...] = ()
+    ew_players: tuple[Contestant, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.board <= MAX_BOARD:
@@ -60,6 +63,17 @@ class ResultLine:
             raise EntryError(
                 f"Contestant {self.ns} can't play against itself.", where=f"board {self.board}", code="bad-line"
             )
+        players = self.ns_players + self.ew_players
+        if len(set(players)) != len(players):
+            raise EntryError("A player has two seats at one table.", where=f"board {self.board}", code="bad-line")
+
+    @property
+    def credited_ns(self) -> tuple[Contestant, ...]:
+        return self.ns_players or (self.ns,)
+
+    @property
+    def credited_ew(self) -> tuple[Contestant, ...]:
+        return self.ew_players or (self.ew,)
 
     @property
     def key(self) -> tuple[int, str, Contestant, Contestant, int]:
@@ -97,6 +111,7 @@ class PenaltyUnit(StrEnum):
     PERCENT = "percent"  # percentage points of the session result
     MATCHPOINTS = "matchpoints"  # scale 2/1/0
     IMPS = "imps"
+    POINTS = "points"
     VPS = "vps"
 
 
@@ -116,14 +131,14 @@ class SessionAdjustment:
 
 def one_winner(lines: Iterable[ResultLine], name: str = "") -> list[WinnerGroup]:
     """One group of everybody who appears in ``lines``."""
-    seen = {contestant for line in lines for contestant in (line.ns, line.ew)}
+    seen = {contestant for line in lines for contestant in (*line.credited_ns, *line.credited_ew)}
     return [WinnerGroup(name, tuple(sorted(seen)))]
 
 
 def two_winners(lines: Sequence[ResultLine], names: tuple[str, str] = ("NS", "EW")) -> list[WinnerGroup]:
     """North-South and East-West apart, as in a Mitchell without arrow switch. Raises EntryError on a switched pair."""
-    north_south = {line.ns for line in lines}
-    east_west = {line.ew for line in lines}
+    north_south = {contestant for line in lines for contestant in line.credited_ns}
+    east_west = {contestant for line in lines for contestant in line.credited_ew}
     both = sorted(north_south & east_west)
     if both:
         raise EntryError(

@@ -38,6 +38,14 @@ class CrossImpMode(StrEnum):
     TOTAL = "total"
 
 
+class ImpRanking(StrEnum):
+    """By what contestants with unequal numbers of boards are ranked in an IMP pairs event."""
+
+    TOTAL = "total"
+    MEAN = "mean"
+    FACTORED = "factored"  # the mean times the largest number of boards of the group
+
+
 class VpScale(StrEnum):
     CONTINUOUS = "continuous"
     DISCRETE = "discrete"
@@ -81,6 +89,7 @@ class Profile:
     butler_drop_min: int = 4  # only with at least so many scores
     butler_unit: int = 10
     cross_imp_mode: CrossImpMode = CrossImpMode.AVERAGE
+    imp_ranking: ImpRanking = ImpRanking.FACTORED
     imp_decimals: int = 2
     weighted_imp_unit: Fraction | None = None  # weighted IMPs of a team board are rounded to this; None: exact
     # victory points

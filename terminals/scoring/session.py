@@ -6,13 +6,13 @@ which depends on the contestant's other boards. Pure; exact until a text is made
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from firmware_bridge.errors import EntryError
-from terminals.result import Average, FixedPercent
-from terminals.scoring.boards import LineScore, Method, SideScore, artificial_percent, matchpoint_board
+from terminals.result import Average
+from terminals.scoring.boards import LineScore, Method, SideScore, score_lines
 from terminals.scoring.lines import (
     Contestant,
     PenaltyUnit,
@@ -21,7 +21,7 @@ from terminals.scoring.lines import (
     SessionAdjustment,
     WinnerGroup,
 )
-from terminals.scoring.profile import PLAIN, Profile, Ties
+from terminals.scoring.profile import PLAIN, ImpRanking, Profile, Ties
 from terminals.scoring.ranking import RankRow, places
 from terminals.scoring.rounding import decimal_text, round_to
 
@@ -76,28 +76,27 @@ class SessionScore:
         return None
 
 
-def matchpoint_total(totals: Totals, profile: Profile) -> tuple[Fraction, int]:
+def session_total(totals: Totals, profile: Profile) -> tuple[Fraction, int]:
     """Points and top of a contestant after the second pass of Law 12C2(c).
 
-    AVE+ pays the larger of 60 % and the percentage on the other genuine boards, AVE- the smaller of 40 % and that; all
-    artificial boards are left out of that percentage, so that their order does not matter.
+    AVE+ pays the larger of its flat value and the contestant's mean on the other genuine boards (percent, or IMPs per
+    board), AVE- the smaller; all artificial boards are left out of that mean, so that their order does not matter.
     """
     points, top = totals.points, totals.top
-    if not totals.artificial:
-        return points, top
-    own = totals.points * 100 / totals.top if totals.top and profile.session_percentage else None
     for score in totals.artificial:
-        value = score.artificial
-        assert value is not None
-        percent = artificial_percent(value, profile)
-        if own is not None and value is Average.PLUS:
-            percent = max(percent, own)
-        elif own is not None and value is Average.MINUS:
-            percent = min(percent, own)
-        if isinstance(value, FixedPercent) or percent != artificial_percent(value, profile):
-            points += percent * score.top / 100
-        else:
-            points += score.points
+        flat = score.points
+        if profile.session_percentage and isinstance(score.artificial, Average) and totals.genuine:
+            if score.top and totals.top:
+                own = totals.points * score.top / totals.top
+            elif not score.top:
+                own = totals.points / totals.genuine
+            else:
+                own = flat
+            if score.artificial is Average.PLUS:
+                flat = max(flat, own)
+            elif score.artificial is Average.MINUS:
+                flat = min(flat, own)
+        points += flat
         top += score.top
     return points, top
 
@@ -126,14 +125,23 @@ def score_session(
         scores = score_board(board_lines, chosen[key[0]].expected, profile, method)
         boards[key] = scores
         for score in scores:
-            for contestant, side in ((score.line.ns, score.ns), (score.line.ew, score.ew)):
-                if side is not None:
-                    found = totals.get(contestant)
-                    if found is None:
-                        found = totals[contestant] = Totals()
-                    found.add(side)
+            for contestant, side in credits(score):
+                found = totals.get(contestant)
+                if found is None:
+                    found = totals[contestant] = Totals()
+                found.add(side)
     rankings, unranked = rank(totals, groups, profile, method, adjustments)
     return SessionScore(rankings, boards, unranked)
+
+
+def credits(score: LineScore) -> Iterator[tuple[Contestant, SideScore]]:
+    """Who gets what for a line: the pairs, or every player of an individual event."""
+    if score.ns is not None:
+        for contestant in score.line.credited_ns:
+            yield contestant, score.ns
+    if score.ew is not None:
+        for contestant in score.line.credited_ew:
+            yield contestant, score.ew
 
 
 def score_board(
@@ -150,7 +158,7 @@ def score_board(
             code="no-expected",
         )
     try:
-        return matchpoint_board(lines, count, profile)
+        return score_lines(lines, count, profile, method)
     except EntryError as error:
         if error.where:
             raise
@@ -202,22 +210,31 @@ def rank(
     unranked: list[Contestant] = []
     rankings: list[list[RankRow]] = []
     for group in groups:
+        boards = max((totals[one].boards for one in group.contestants if one in totals), default=0)
         rows: list[RankRow] = []
         for contestant in group.contestants:
             if contestant in seen:
                 raise EntryError(f"Contestant {contestant} is in two winner groups.", code="bad-groups")
             seen.add(contestant)
-            row = _row(contestant, totals.get(contestant), by_contestant.get(contestant, ()), profile)
+            own, changes = totals.get(contestant), by_contestant.get(contestant, ())
+            row = None
+            if own is not None and own.boards:
+                if method is Method.MATCHPOINTS:
+                    row = _percent_row(contestant, own, changes, profile)
+                else:
+                    row = _points_row(contestant, own, changes, profile, method, boards)
             if row is None:
                 unranked.append(contestant)
             else:
                 rows.append(row)
-        rankings.append(_placed(rows, profile))
+        decimals = profile.percent_decimals if method is Method.MATCHPOINTS else profile.imp_decimals
+        rankings.append(place_rows(rows, profile, decimals))
     return rankings, tuple(unranked)
 
 
-def _placed(rows: list[RankRow], profile: Profile) -> list[RankRow]:
-    unit = Fraction(1, 10**profile.percent_decimals)
+def place_rows(rows: list[RankRow], profile: Profile, decimals: int) -> list[RankRow]:
+    """Best first, with places by the exact value, or by the value as shown when the profile says so."""
+    unit = Fraction(1, 10**decimals)
     if profile.ties is Ties.DISPLAY:
         placed = places(rows, lambda row: round_to(row.value, unit, profile.rounding))
     else:
@@ -228,26 +245,57 @@ def _placed(rows: list[RankRow], profile: Profile) -> list[RankRow]:
     ]
 
 
-def _row(
-    contestant: Contestant, totals: Totals | None, adjustments: Sequence[SessionAdjustment], profile: Profile
+def _percent_row(
+    contestant: Contestant, totals: Totals, adjustments: Sequence[SessionAdjustment], profile: Profile
 ) -> RankRow | None:
-    if totals is None or not totals.boards:
-        return None
-    points, top = matchpoint_total(totals, profile)
+    points, top = session_total(totals, profile)
     if not top:
         return None
-    change = sum((_matchpoint_change(one, points, top, totals) for one in adjustments), Fraction(0))
+    change = Fraction(0)
+    for one in adjustments:
+        if one.unit is PenaltyUnit.MATCHPOINTS:
+            change += one.amount
+        elif one.unit is PenaltyUnit.PERCENT:
+            change += one.amount * top / 100
+        elif one.unit is PenaltyUnit.TOP_FRACTION:
+            change += one.amount * top / totals.boards
+        else:
+            raise _misfit(one, "matchpoints")
     percent = (points + change) * 100 / top
     text = decimal_text(percent, profile.percent_decimals, profile.rounding)
     return RankRow(0, False, contestant, percent, text, points, Fraction(top), totals.boards, change)
 
 
-def _matchpoint_change(adjustment: SessionAdjustment, points: Fraction, top: int, totals: Totals) -> Fraction:
-    """An adjustment in matchpoints (2/1/0): it counts against the session total only (Law 90)."""
-    if adjustment.unit is PenaltyUnit.MATCHPOINTS:
-        return adjustment.amount
-    if adjustment.unit is PenaltyUnit.PERCENT:
-        return adjustment.amount * top / 100
-    if adjustment.unit is PenaltyUnit.TOP_FRACTION:
-        return adjustment.amount * top / totals.boards
-    raise EntryError(f"A penalty in {adjustment.unit} does not fit an event scored by matchpoints.", code="bad-penalty")
+def _points_row(
+    contestant: Contestant,
+    totals: Totals,
+    adjustments: Sequence[SessionAdjustment],
+    profile: Profile,
+    method: Method,
+    boards: int,
+) -> RankRow:
+    points, _ = session_total(totals, profile)
+    value = points
+    if method is not Method.AGGREGATE and profile.imp_ranking is not ImpRanking.TOTAL:
+        value = points / totals.boards
+        if profile.imp_ranking is ImpRanking.FACTORED:
+            value *= boards
+    change = Fraction(0)
+    for one in adjustments:
+        if (one.unit is PenaltyUnit.POINTS) != (method is Method.AGGREGATE) or one.unit not in _POINT_UNITS:
+            raise _misfit(one, method.value)
+        change += one.amount
+    value += change
+    text = decimal_text(value, profile.imp_decimals, profile.rounding)
+    return RankRow(0, False, contestant, value, text, points, Fraction(0), totals.boards, change)
+
+
+_POINT_UNITS = (PenaltyUnit.POINTS, PenaltyUnit.IMPS)
+
+
+def _misfit(adjustment: SessionAdjustment, scoring: str) -> EntryError:
+    return EntryError(
+        f"A penalty in {adjustment.unit} for {adjustment.contestant} does not fit an event scored by {scoring}.",
+        next_step="Give the penalty in the unit of the event (Law 90).",
+        code="bad-penalty",
+    )

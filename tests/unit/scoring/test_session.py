@@ -40,7 +40,7 @@ from terminals.scoring.matchpoints import Unequal
 from terminals.scoring.profile import PLAIN, SmallGroups, Ties
 from terminals.scoring.ranking import places
 from terminals.scoring.rounding import decimal_text
-from terminals.scoring.session import Totals, matchpoint_total, score_session
+from terminals.scoring.session import Totals, score_session, session_total
 
 EBU = replace(PLAIN, small_groups=SmallGroups.FIXED_PERCENT)
 
@@ -126,12 +126,12 @@ def totals_of(percent: F, boards: int, *artificial: Average | FixedPercent, top:
 def test_session_percentage_rule(
     own: F, boards: int, artificial: tuple[Average | FixedPercent, ...], wanted: F
 ) -> None:
-    points, top = matchpoint_total(totals_of(own, boards, *artificial), PLAIN)
+    points, top = session_total(totals_of(own, boards, *artificial), PLAIN)
     assert points * 100 / top == wanted
 
 
 def test_session_percentage_rule_can_be_switched_off() -> None:
-    points, top = matchpoint_total(totals_of(F(70), 3, Average.PLUS), replace(PLAIN, session_percentage=False))
+    points, top = session_total(totals_of(F(70), 3, Average.PLUS), replace(PLAIN, session_percentage=False))
     assert points * 100 / top == F(270, 4)
 
 
