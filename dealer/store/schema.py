@@ -1,0 +1,81 @@
+"""The tables of ``dealing.db``: which physical boards exist, what state they are in, and every attempt at them.
+
+The journal holds no card: a board is known by the digest of its deal (protocol, section 6). ``kept_board`` does hold
+the deals of sets that are in play (dealer.store.sets). Device ids are 64 bits without a
+sign, which SQLite does not have, so they are kept as 16 hex digits.
+"""
+
+from __future__ import annotations
+
+from firmware_bridge.db import Migration
+
+DEALING_DB = "dealing.db"
+"""Name of the file in the data directory."""
+
+_JOURNAL = Migration(
+    1,
+    (
+        """CREATE TABLE deal_set (
+            set_id TEXT NOT NULL PRIMARY KEY,
+            registered_at TEXT NOT NULL
+        ) WITHOUT ROWID""",
+        """CREATE TABLE set_board (
+            set_id TEXT NOT NULL REFERENCES deal_set (set_id),
+            board INTEGER NOT NULL,
+            digest BLOB NOT NULL CHECK (length(digest) = 8),
+            PRIMARY KEY (set_id, board)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE board_copy (
+            set_id TEXT NOT NULL,
+            board INTEGER NOT NULL,
+            copy INTEGER NOT NULL CHECK (copy > 0),
+            state TEXT NOT NULL CHECK (state IN
+                ('planned', 'dealing', 'good', 'unconfirmed', 'suspect', 'failed', 'unknown')),
+            attempts INTEGER NOT NULL DEFAULT 0,
+            job_id INTEGER NOT NULL DEFAULT 0,
+            machine_id TEXT NOT NULL DEFAULT '',
+            boot_id INTEGER NOT NULL DEFAULT 0,
+            reasons TEXT NOT NULL DEFAULT '',
+            changed_at TEXT NOT NULL,
+            PRIMARY KEY (set_id, board, copy),
+            FOREIGN KEY (set_id, board) REFERENCES set_board (set_id, board)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE attempt (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            set_id TEXT NOT NULL,
+            board INTEGER NOT NULL,
+            copy INTEGER NOT NULL,
+            kind TEXT NOT NULL CHECK (kind IN ('deal', 'read')),
+            job_id INTEGER NOT NULL,
+            machine_id TEXT NOT NULL,
+            boot_id INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            reasons TEXT NOT NULL DEFAULT '',
+            fault INTEGER NOT NULL DEFAULT 0,
+            cards INTEGER NOT NULL DEFAULT 0,
+            began_at TEXT NOT NULL,
+            ended_at TEXT NOT NULL DEFAULT ''
+        )""",
+        "CREATE INDEX attempt_by_board ON attempt (set_id, board, copy)",
+        "CREATE INDEX attempt_by_job ON attempt (job_id)",
+    ),
+)
+
+_KEPT_SETS = Migration(
+    2,
+    (
+        """CREATE TABLE kept_set (
+            set_id TEXT NOT NULL PRIMARY KEY,
+            origin TEXT NOT NULL,
+            fingerprint TEXT NOT NULL
+        ) WITHOUT ROWID""",
+        """CREATE TABLE kept_board (
+            set_id TEXT NOT NULL REFERENCES kept_set (set_id),
+            board INTEGER NOT NULL,
+            routing BLOB NOT NULL CHECK (length(routing) = 13),
+            PRIMARY KEY (set_id, board)
+        ) WITHOUT ROWID""",
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_JOURNAL, _KEPT_SETS)
