@@ -1,7 +1,7 @@
 """Deal sets kept between runs, so that an evening goes on with the boards it began with.
 
-The deals are cards: the rows hold routings as bytes, never text, the file belongs to its owner only, and nothing but the
-dealing job and the hand records reads them.
+The deals are cards: the rows hold routings as bytes, never text, the file belongs to its owner only, and nothing but
+the dealing job and the hand records reads them.
 """
 
 from __future__ import annotations
