@@ -1,7 +1,7 @@
 """Simulated devices as child processes: started, found by their URL, and ended with this program.
 
-The only room that knows hwsim, and even here it is another process: what reaches the host are bytes over a pty (POSIX) or
-a loopback TCP port (Windows), as with real hardware. A child ends when its standard input does, so a killed parent
+The only room that knows hwsim, and even here it is another process: what reaches the host are bytes over a pty (POSIX)
+or a loopback TCP port (Windows), as with real hardware. A child ends when its standard input does, so a killed parent
 leaves none behind; its memory and its physical truth are in its state directory, from which the next run goes on.
 """
 
@@ -22,6 +22,7 @@ from firmware_bridge.errors import DeviceError
 SPEEDS = ("real", "demo", "line", "max")
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
+COMPLAINTS = "stderr.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +58,22 @@ class SimulatedDevice:
     async def start(cls, spec: DeviceSpec) -> SimulatedDevice:
         """Start it and wait until it can be connected to. Raises DeviceError with what the child said."""
         spec.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-        process = await asyncio.create_subprocess_exec(
-            *simulator_command(spec.arguments()),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            # A Ctrl-C in the terminal is for the host, which then ends its devices in order.
-            start_new_session=sys.platform != "win32",
-        )
+        with (spec.state / COMPLAINTS).open("wb") as complaints:
+            process = await asyncio.create_subprocess_exec(
+                *simulator_command(spec.arguments()),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=complaints,
+                # A Ctrl-C in the terminal is for the host, which then ends its devices in order.
+                start_new_session=sys.platform != "win32",
+            )
         assert process.stdout is not None
         try:
             line = await asyncio.wait_for(process.stdout.readline(), START_SECONDS)
             ready = json.loads(line)
         except (TimeoutError, ValueError) as error:
-            said = await _end(process)
+            await _end(process)
+            said = _last_words(spec.state / COMPLAINTS)
             raise DeviceError(
                 f"the simulated {spec.kind} did not start: {said or 'it said nothing'}.",
                 where=str(spec.state),
@@ -106,23 +109,40 @@ def simulator_command(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "hwsim", *arguments]
 
 
-def run_in_foreground(arguments: Sequence[str]) -> int:
-    """Run a simulated device as the user's own process, at its true pace; returns its exit code."""
-    return subprocess.run(simulator_command(arguments), check=False).returncode
+def start_in_foreground(arguments: Sequence[str]) -> tuple[subprocess.Popen[bytes], dict[str, Any]]:
+    """Start a simulated device for somebody who wants to connect to it; returns it with what it said when ready.
+
+    Raises DeviceError when it ends instead.
+    """
+    process = subprocess.Popen(simulator_command(arguments), stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    try:
+        ready = json.loads(line)
+    except ValueError as error:
+        process.wait()
+        raise DeviceError(
+            "the simulated device did not start.",
+            next_step="The line above says why.",
+            code="simulator",
+        ) from error
+    return process, ready
 
 
-async def _end(process: asyncio.subprocess.Process) -> str:
-    """Close the child's stdin, wait, then insist. Returns the last line of its stderr."""
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Close the child's stdin, wait, then insist."""
     if process.stdin is not None:
         process.stdin.close()
-    said = b""
     try:
-        assert process.stderr is not None
-        said = await asyncio.wait_for(process.stderr.read(), STOP_SECONDS)
         await asyncio.wait_for(process.wait(), STOP_SECONDS)
     except TimeoutError:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-    lines = said.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else ""
+
+
+def _last_words(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1][:300] if lines else ""
+    return ""
