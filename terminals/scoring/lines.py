@@ -35,6 +35,10 @@ class Contestant:
         return " ".join(part for part in (f"{self.section}{self.number}", self.direction) if part)
 
 
+LineKey = tuple[int, str, Contestant, Contestant, int]
+"""Board, section, NS contestant, EW contestant, play instance."""
+
+
 @dataclass(frozen=True, slots=True)
 class ResultLine:
     """One play of one board: who met, and what is known of it.
@@ -76,7 +80,7 @@ class ResultLine:
         return self.ew_players or (self.ew,)
 
     @property
-    def key(self) -> tuple[int, str, Contestant, Contestant, int]:
+    def key(self) -> LineKey:
         """What makes a result one result: board, section, both contestants, play instance (Law 15)."""
         return (self.board, self.section, self.ns, self.ew, self.play)
 

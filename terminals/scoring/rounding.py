@@ -9,8 +9,8 @@ from fractions import Fraction
 class Rounding(StrEnum):
     """What happens to a value between two steps.
 
-    half_up: nearest, an exact half towards plus infinity. half_away: nearest, an exact half away from zero.
-    half_down_to_average and half_away_from_average need a centre and are done by ``round_around``.
+    half_up: nearest, an exact half towards plus infinity. half_away: nearest, an exact half away from zero. Rounding
+    that looks at the average of a board is done by ``round_around``.
     """
 
     HALF_UP = "half_up"
@@ -39,7 +39,10 @@ def round_around(value: Fraction, centre: Fraction, unit: Fraction, *, away: boo
 
 def decimal_text(value: Fraction, places: int = 2, rounding: Rounding = Rounding.HALF_UP) -> str:
     """``value`` with exactly ``places`` decimals, rounded once; a point, never a comma; no minus before zero."""
-    scale = 10**places
-    whole = int(round_to(value * scale, Fraction(1), rounding))
+    scaled, divisor = value.numerator * 10**places, value.denominator
+    if rounding is Rounding.HALF_AWAY and scaled < 0:
+        whole = -((-2 * scaled + divisor) // (2 * divisor))
+    else:
+        whole = (2 * scaled + divisor) // (2 * divisor)
     sign, digits = ("-" if whole < 0 else ""), str(abs(whole)).rjust(places + 1, "0")
     return sign + (digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}")

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Protocol
 
 from firmware_bridge.errors import EntryError
 from terminals.result import Average
 from terminals.scoring.boards import LineScore, Method, SideScore, score_lines
 from terminals.scoring.lines import (
     Contestant,
+    LineKey,
     PenaltyUnit,
     ResultLine,
     ScoringField,
@@ -24,6 +26,21 @@ from terminals.scoring.lines import (
 from terminals.scoring.profile import PLAIN, ImpRanking, Profile, Ties
 from terminals.scoring.ranking import RankRow, places
 from terminals.scoring.rounding import decimal_text, round_to
+
+
+class Sums(Protocol):
+    """What a ranking needs of a contestant: genuine boards summed up, artificial ones kept apart."""
+
+    @property
+    def points(self) -> Fraction: ...
+    @property
+    def top(self) -> int: ...
+    @property
+    def genuine(self) -> int: ...
+    @property
+    def artificial(self) -> Sequence[SideScore]: ...
+    @property
+    def boards(self) -> int: ...
 
 
 @dataclass(slots=True)
@@ -42,14 +59,6 @@ class Totals:
             self.genuine += 1
         else:
             self.artificial.append(score)
-
-    def remove(self, score: SideScore) -> None:
-        if score.artificial is None:
-            self.points -= score.points
-            self.top -= score.top
-            self.genuine -= 1
-        else:
-            self.artificial.remove(score)
 
     @property
     def boards(self) -> int:
@@ -76,7 +85,7 @@ class SessionScore:
         return None
 
 
-def session_total(totals: Totals, profile: Profile) -> tuple[Fraction, int]:
+def session_total(totals: Sums, profile: Profile) -> tuple[Fraction, int]:
     """Points and top of a contestant after the second pass of Law 12C2(c).
 
     AVE+ pays the larger of its flat value and the contestant's mean on the other genuine boards (percent, or IMPs per
@@ -117,7 +126,7 @@ def score_session(
     each with its own E. groups: who is ranked with whom. Raises EntryError for a doubled result, a board without E,
     a section in no field or in two, or more results than expected.
     """
-    chosen = _fields(expected, fields)
+    chosen = choose_fields(expected, fields)
     by_board = _sort_lines(lines, chosen)
     boards: dict[tuple[int, int], Sequence[LineScore]] = {}
     totals: dict[Contestant, Totals] = {}
@@ -165,38 +174,45 @@ def score_board(
         raise EntryError(error.what, where=f"board {board}", next_step=error.next_step, code=error.code) from None
 
 
-def _fields(expected: Mapping[int, int] | None, fields: Sequence[ScoringField] | None) -> Sequence[ScoringField]:
+def choose_fields(expected: Mapping[int, int] | None, fields: Sequence[ScoringField] | None) -> list[ScoringField]:
+    """One field of all sections, or the fields given. Raises EntryError unless exactly one of the two is there."""
     if (expected is None) == (fields is None):
         raise EntryError("A session is scored with either expected numbers or fields.", code="bad-fields")
     return [ScoringField(expected)] if expected is not None else list(fields or ())
 
 
+def field_of(section: str, fields: Sequence[ScoringField]) -> int:
+    """Index of the field that a section belongs to. Raises EntryError when there is none, or more than one."""
+    holders = [number for number, one in enumerate(fields) if one.holds(section)]
+    if len(holders) != 1:
+        how = "no field" if not holders else "more than one field"
+        raise EntryError(f"Section {section[:8]!r} belongs to {how}.", code="bad-fields")
+    return holders[0]
+
+
 def _sort_lines(lines: Iterable[ResultLine], fields: Sequence[ScoringField]) -> dict[tuple[int, int], list[ResultLine]]:
     place_of: dict[str, int] = {}
     out: dict[tuple[int, int], list[ResultLine]] = {}
-    seen: set[tuple[int, str, Contestant, Contestant, int]] = set()
+    seen: set[LineKey] = set()
     for line in lines:
         index = place_of.get(line.section)
         if index is None:
-            holders = [number for number, one in enumerate(fields) if one.holds(line.section)]
-            if len(holders) != 1:
-                how = "no field" if not holders else "more than one field"
-                raise EntryError(f"Section {line.section[:8]!r} belongs to {how}.", code="bad-fields")
-            index = place_of[line.section] = holders[0]
-        if line.key in seen:
+            index = place_of[line.section] = field_of(line.section, fields)
+        key = line.key
+        if key in seen:
             raise EntryError(
                 f"{line.ns} against {line.ew} is there twice for the same play.",
                 where=f"board {line.board}",
                 next_step="Number the second play, or remove one of the two lines.",
                 code="doubled-result",
             )
-        seen.add(line.key)
+        seen.add(key)
         out.setdefault((index, line.board), []).append(line)
     return out
 
 
 def rank(
-    totals: Mapping[Contestant, Totals],
+    totals: Mapping[Contestant, Sums],
     groups: Sequence[WinnerGroup],
     profile: Profile,
     method: Method,
@@ -246,7 +262,7 @@ def place_rows(rows: list[RankRow], profile: Profile, decimals: int) -> list[Ran
 
 
 def _percent_row(
-    contestant: Contestant, totals: Totals, adjustments: Sequence[SessionAdjustment], profile: Profile
+    contestant: Contestant, totals: Sums, adjustments: Sequence[SessionAdjustment], profile: Profile
 ) -> RankRow | None:
     points, top = session_total(totals, profile)
     if not top:
@@ -268,7 +284,7 @@ def _percent_row(
 
 def _points_row(
     contestant: Contestant,
-    totals: Totals,
+    totals: Sums,
     adjustments: Sequence[SessionAdjustment],
     profile: Profile,
     method: Method,
@@ -282,15 +298,12 @@ def _points_row(
             value *= boards
     change = Fraction(0)
     for one in adjustments:
-        if (one.unit is PenaltyUnit.POINTS) != (method is Method.AGGREGATE) or one.unit not in _POINT_UNITS:
+        if one.unit is not (PenaltyUnit.POINTS if method is Method.AGGREGATE else PenaltyUnit.IMPS):
             raise _misfit(one, method.value)
         change += one.amount
     value += change
     text = decimal_text(value, profile.imp_decimals, profile.rounding)
     return RankRow(0, False, contestant, value, text, points, Fraction(0), totals.boards, change)
-
-
-_POINT_UNITS = (PenaltyUnit.POINTS, PenaltyUnit.IMPS)
 
 
 def _misfit(adjustment: SessionAdjustment, scoring: str) -> EntryError:
