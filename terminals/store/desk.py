@@ -1,0 +1,214 @@
+"""Events, devices, people, and what happens at the desk beside results. SQL only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from firmware_bridge.db import Connection
+from firmware_bridge.errors import StoreError
+from terminals.store.values import device_hex
+
+
+class DeviceState(StrEnum):
+    WAITING = "waiting"
+    ADMITTED = "admitted"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A terminal that has shown itself. section, table: 0 when it is at no table. key: b"" when it has none."""
+
+    id: int
+    state: DeviceState
+    section: int = 0
+    table: int = 0
+    key: bytes = b""
+    model: str = ""
+    firmware: str = ""
+    note: str = ""
+
+    def __repr__(self) -> str:
+        # The key is a secret: it must not reach a log through somebody's f-string.
+        return f"Device({device_hex(self.id)}, {self.state}, section={self.section}, table={self.table})"
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """An event as it is stored; ``setup`` is JSON of ``terminals.sync.setup``."""
+
+    id: int
+    name: str
+    setup: str
+    plan_version: int
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeskEvent:
+    """Something of the whole session: a call, a publication, a locked table, a message. data: plain JSON values."""
+
+    kind: str
+    data: Mapping[str, Any]
+    actor: str = ""
+    wall: str = ""
+    number: int = 0
+
+
+def event_hex(event: int) -> str:
+    """An event id as files and the database see it: 16 hexadecimal digits."""
+    return device_hex(event)
+
+
+def save_event(connection: Connection, row: EventRow, *, activate: bool = True) -> None:
+    """Add or change an event; with ``activate`` it becomes the one that terminals play."""
+    ident = event_hex(row.id)
+    if activate:
+        connection.execute("UPDATE event SET active = 0 WHERE active = 1 AND id <> ?", (ident,))
+    connection.execute(
+        "INSERT INTO event (id, name, setup, plan_version, active, created) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET name = excluded.name, setup = excluded.setup,"
+        " plan_version = excluded.plan_version, active = excluded.active",
+        (ident, row.name, row.setup, row.plan_version, int(activate), row.created),
+    )
+
+
+def load_event(connection: Connection, event: int | None = None) -> EventRow | None:
+    """One event, or the active one."""
+    rows = connection.execute(
+        "SELECT id, name, setup, plan_version, created FROM event WHERE (? IS NULL AND active = 1) OR id = ?",
+        (None if event is None else "", "" if event is None else event_hex(event)),
+    ).fetchall()
+    if not rows:
+        return None
+    ident, name, setup, version, created = rows[0]
+    return EventRow(int(ident, 16), name, setup, version, created)
+
+
+def event_list(connection: Connection) -> list[tuple[int, str, bool]]:
+    """(id, name, active) of every event."""
+    rows = connection.execute("SELECT id, name, active FROM event ORDER BY created, id").fetchall()
+    return [(int(row[0], 16), row[1], bool(row[2])) for row in rows]
+
+
+# --- devices -----------------------------------------------------------------------------------------------------
+
+
+def save_device(connection: Connection, device: Device) -> None:
+    """Add or change a device. Raises StoreError when another admitted terminal holds its table."""
+    if device.state is DeviceState.ADMITTED and device.table:
+        other = holder(connection, device.section, device.table)
+        if other is not None and other != device.id:
+            raise StoreError(
+                f"another terminal ({device_hex(other)}) is at this table.",
+                where=f"section {device.section}, table {device.table}",
+                next_step="Replace that terminal first.",
+                code="table-taken",
+            )
+    connection.execute(
+        "INSERT INTO device (id, state, section, place, key, model, firmware, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET state = excluded.state, section = excluded.section, place = excluded.place,"
+        " key = excluded.key, model = excluded.model, firmware = excluded.firmware, note = excluded.note",
+        (
+            device_hex(device.id),
+            device.state.value,
+            device.section,
+            device.table,
+            device.key or None,
+            device.model,
+            device.firmware,
+            device.note,
+        ),
+    )
+
+
+def holder(connection: Connection, section: int, table: int) -> int | None:
+    """The admitted terminal of a table."""
+    row = connection.execute(
+        "SELECT id FROM device WHERE state = 'admitted' AND section = ? AND place = ? AND place > 0", (section, table)
+    ).fetchone()
+    return None if row is None else int(row[0], 16)
+
+
+def devices(connection: Connection) -> dict[int, Device]:
+    """The roster."""
+    rows = connection.execute("SELECT id, state, section, place, key, model, firmware, note FROM device").fetchall()
+    found = [
+        Device(int(ident, 16), DeviceState(state), section, table, bytes(key or b""), model, firmware, note)
+        for ident, state, section, table, key, model, firmware, note in rows
+    ]
+    return {device.id: device for device in found}
+
+
+# --- the desk ----------------------------------------------------------------------------------------------------
+
+
+def append_desk(connection: Connection, event: str, item: DeskEvent) -> int:
+    """Add a desk event and its outbox row; gives its number."""
+    connection.execute(
+        "INSERT INTO desk_event (event, kind, data, actor, wall) VALUES (?, ?, ?, ?, ?)",
+        (event, item.kind, json.dumps(dict(item.data), ensure_ascii=False), item.actor, item.wall),
+    )
+    number = int(connection.execute("SELECT last_insert_rowid()").fetchone()[0])
+    connection.execute("INSERT INTO outbox (event, kind, subject) VALUES (?, 'desk', ?)", (event, number))
+    return number
+
+
+def desk_events(connection: Connection, event: str, kind: str | None = None, after: int = 0) -> list[DeskEvent]:
+    """In order; of one kind if given."""
+    rows = connection.execute(
+        "SELECT number, kind, data, actor, wall FROM desk_event"
+        " WHERE event = ? AND number > ? AND (? IS NULL OR kind = ?) ORDER BY number",
+        (event, after, kind, kind),
+    ).fetchall()
+    return [DeskEvent(kind, json.loads(data), actor, wall, number) for number, kind, data, actor, wall in rows]
+
+
+def probe(connection: Connection) -> None:
+    """A write that changes nothing that matters: it tells whether the disk takes results again."""
+    connection.execute("INSERT INTO probe (id, times) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET times = times + 1")
+
+
+# --- people ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who sits where; kept outside the ledger, so that a person can be erased without touching results."""
+
+    section: str
+    pair: int
+    seat: str
+    number: str = ""
+    name: str = ""
+
+
+def save_person(connection: Connection, event: str, person: Person) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO person (event, section, pair, seat, number, name) VALUES (?, ?, ?, ?, ?, ?)",
+        (event, person.section, person.pair, person.seat, person.number, person.name),
+    )
+
+
+def people(connection: Connection, event: str) -> list[Person]:
+    rows = connection.execute(
+        "SELECT section, pair, seat, number, name FROM person WHERE event = ? ORDER BY section, pair, seat", (event,)
+    ).fetchall()
+    return [Person(*row) for row in rows]
+
+
+def erase_person(connection: Connection, number: str, name: str) -> int:
+    """Take a person's name and number out of every event; gives how many places that were."""
+    rows = connection.execute(
+        "SELECT COUNT(*) FROM person WHERE (number = ? AND ? <> '') OR (name = ? AND ? <> '')",
+        (number, number, name, name),
+    ).fetchone()
+    connection.execute(
+        "UPDATE person SET number = '', name = '' WHERE (number = ? AND ? <> '') OR (name = ? AND ? <> '')",
+        (number, number, name, name),
+    )
+    return int(rows[0])

@@ -1,0 +1,170 @@
+"""The tables of ``events.db``, as numbered migrations. docs/tables.md explains them.
+
+Ids of 64 bits are stored as 16 hexadecimal digits (SQLite's integers are signed). Records and events are append-only,
+and the database itself refuses to change or delete them. Everything in ``current_result`` follows from
+``result_event`` and can be rebuilt. Wall times are texts for people; nothing is ordered by them.
+"""
+
+from __future__ import annotations
+
+from firmware_bridge.db import Migration
+
+
+def _append_only(table: str) -> tuple[str, ...]:
+    return tuple(
+        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+        for verb in ("UPDATE", "DELETE")
+    )
+
+
+_FIRST = (
+    """CREATE TABLE event (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        setup TEXT NOT NULL,
+        plan_version INTEGER NOT NULL,
+        active INTEGER NOT NULL DEFAULT 0,
+        created TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE UNIQUE INDEX event_active ON event(active) WHERE active = 1",
+    """CREATE TABLE device (
+        id TEXT PRIMARY KEY,
+        state TEXT NOT NULL CHECK (state IN ('waiting', 'admitted', 'refused')),
+        section INTEGER NOT NULL DEFAULT 0,
+        place INTEGER NOT NULL DEFAULT 0,
+        key BLOB,
+        model TEXT NOT NULL DEFAULT '',
+        firmware TEXT NOT NULL DEFAULT '',
+        note TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID""",
+    # One admitted terminal a table; place 0 is no table.
+    "CREATE UNIQUE INDEX device_place ON device(section, place) WHERE state = 'admitted' AND place > 0",
+    """CREATE TABLE journal (
+        device TEXT NOT NULL,
+        journal INTEGER NOT NULL,
+        upto INTEGER NOT NULL,
+        PRIMARY KEY (device, journal)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE hole (
+        device TEXT NOT NULL,
+        journal INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        PRIMARY KEY (device, journal, first)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE record (
+        number INTEGER PRIMARY KEY,
+        device TEXT NOT NULL,
+        journal INTEGER NOT NULL,
+        seq INTEGER NOT NULL CHECK (seq > 0),
+        body BLOB NOT NULL,
+        crc INTEGER NOT NULL,
+        auth BLOB NOT NULL,
+        event TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('stored', 'quarantined')),
+        reason TEXT NOT NULL DEFAULT '',
+        UNIQUE (device, journal, seq)
+    )""",
+    """CREATE TABLE conflict (
+        number INTEGER PRIMARY KEY,
+        device TEXT NOT NULL,
+        journal INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        crc INTEGER NOT NULL,
+        auth BLOB NOT NULL,
+        event TEXT NOT NULL,
+        UNIQUE (device, journal, seq, body)
+    )""",
+    """CREATE TABLE result_event (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        event TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        section TEXT NOT NULL,
+        board INTEGER NOT NULL,
+        ns INTEGER NOT NULL,
+        ew INTEGER NOT NULL,
+        play INTEGER NOT NULL,
+        content TEXT,
+        round INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        device TEXT,
+        journal INTEGER,
+        seq INTEGER,
+        root INTEGER NOT NULL,
+        confirmed INTEGER NOT NULL,
+        warnings TEXT NOT NULL,
+        action TEXT NOT NULL,
+        target TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        second TEXT NOT NULL,
+        note TEXT NOT NULL,
+        wall TEXT NOT NULL
+    )""",
+    "CREATE INDEX result_event_play ON result_event(event, section, board, ns, ew, play)",
+    "CREATE INDEX result_event_key ON result_event(device, journal, seq) WHERE device IS NOT NULL",
+    "CREATE INDEX result_event_action ON result_event(action) WHERE action <> ''",
+    """CREATE TABLE current_result (
+        event TEXT NOT NULL,
+        section TEXT NOT NULL,
+        board INTEGER NOT NULL,
+        ns INTEGER NOT NULL,
+        ew INTEGER NOT NULL,
+        play INTEGER NOT NULL,
+        content TEXT,
+        status TEXT NOT NULL,
+        attention TEXT NOT NULL,
+        warnings TEXT NOT NULL,
+        ruled INTEGER NOT NULL,
+        claims INTEGER NOT NULL,
+        round INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        changes INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        PRIMARY KEY (event, section, board, ns, ew, play)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE desk_event (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        event TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        data TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        wall TEXT NOT NULL
+    )""",
+    """CREATE TABLE outbox (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        event TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        subject INTEGER NOT NULL
+    )""",
+    """CREATE TABLE outbox_reader (
+        name TEXT PRIMARY KEY,
+        upto INTEGER NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE alarm (
+        kind TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        text TEXT NOT NULL,
+        times INTEGER NOT NULL,
+        seen INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (kind, subject)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE person (
+        event TEXT NOT NULL,
+        section TEXT NOT NULL,
+        pair INTEGER NOT NULL,
+        seat TEXT NOT NULL,
+        number TEXT NOT NULL DEFAULT '',
+        name TEXT NOT NULL DEFAULT '',
+        PRIMARY KEY (event, section, pair, seat)
+    ) WITHOUT ROWID""",
+    "CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), times INTEGER NOT NULL)",
+    *_append_only("record"),
+    *_append_only("conflict"),
+    *_append_only("result_event"),
+    *_append_only("desk_event"),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, _FIRST),)
+"""Every step from an empty file to the newest schema. A released step is never changed; a change is a new step."""

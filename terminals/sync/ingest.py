@@ -1,0 +1,276 @@
+"""What one batch from the terminals does to the store, inside ONE transaction: all of it is kept, or nothing.
+
+For each record: the raw record under its key, the events that it means, the current result of its play, outbox rows.
+The caller commits, and only then may anything be acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from firmware_bridge.db import Connection
+from firmware_bridge.wire.numbers import RecordKind
+from terminals.store import desk, ledger, results
+from terminals.store.desk import Device, DeviceState
+from terminals.store.values import (
+    EventKind,
+    PlayKey,
+    RawRecord,
+    RecordKey,
+    RecordState,
+    ResultEvent,
+    device_hex,
+)
+from terminals.sync.projection import resolve, same_result
+from terminals.sync.sense import Meaning, Senseless, interpret
+from terminals.sync.setup import EventSetup
+
+
+class Verdict(Enum):
+    """What became of one record of a batch."""
+
+    STORED = "stored"
+    QUARANTINED = "quarantined"
+    KNOWN = "known"  # the same record again
+    CONFLICT = "conflict"  # the key is taken by another body
+    GAP = "gap"  # records before it are missing
+
+
+TAKEN = frozenset({Verdict.STORED, Verdict.QUARANTINED, Verdict.KNOWN})
+"""Verdicts after which a record may be acknowledged."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeRecord:
+    """Store a record. seat: section number and table at which the terminal was admitted. wall: for people to read."""
+
+    raw: RawRecord
+    seat: tuple[int, int] | None = None
+    wall: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeDevice:
+    """Keep what is known of a device: a new one that waits, one that was admitted."""
+
+    device: Device
+
+
+@dataclass(frozen=True, slots=True)
+class TakeAlarm:
+    kind: str
+    subject: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeDesk:
+    """A desk event, for example a call of the director."""
+
+    kind: str
+    data: Mapping[str, object]
+    actor: str = ""
+    wall: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeHole:
+    """Records ``first`` to ``last`` of a journal can't be had any more (the host's store is older than the journal)."""
+
+    device: int
+    journal: int
+    first: int
+    last: int
+
+
+Job = TakeRecord | TakeDevice | TakeAlarm | TakeDesk | TakeHole
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """verdict: of a record, None for other jobs. upto: highest number of its journal without a gap before it.
+
+    refused: why a device could not be kept as asked (its table was taken meanwhile), else "".
+    """
+
+    verdict: Verdict | None = None
+    upto: int = 0
+    refused: str = ""
+
+
+def ingest(connection: Connection, setup: EventSetup, jobs: Sequence[Job]) -> list[Done]:
+    """Apply ``jobs`` in order; one answer for each. Runs inside a transaction of the caller."""
+    batch = _Batch(connection, setup)
+    done = [batch.apply(job) for job in jobs]
+    batch.finish()
+    return done
+
+
+def current_of(connection: Connection, event: str, plays: Sequence[PlayKey]) -> None:
+    """Work out the current results of ``plays`` again from their events."""
+    for play in plays:
+        results.put_current(connection, event, resolve(play, results.of_play(connection, event, play)))
+
+
+class _Batch:
+    def __init__(self, connection: Connection, setup: EventSetup) -> None:
+        self._connection = connection
+        self._setup = setup
+        self._event = desk.event_hex(setup.id)
+        self._upto: dict[tuple[int, int], int] = {}
+        self._changed: dict[tuple[int, int], int] = {}
+
+    def apply(self, job: Job) -> Done:
+        if isinstance(job, TakeRecord):
+            return self._record(job)
+        if isinstance(job, TakeDevice):
+            return self._device(job.device)
+        if isinstance(job, TakeAlarm):
+            ledger.raise_alarm(self._connection, job.kind, job.subject, job.text)
+        elif isinstance(job, TakeDesk):
+            desk.append_desk(
+                self._connection, self._event, desk.DeskEvent(job.kind, job.data, actor=job.actor, wall=job.wall)
+            )
+        else:
+            self._hole(job)
+        return Done()
+
+    def finish(self) -> None:
+        for (device, journal), upto in self._changed.items():
+            ledger.set_upto(self._connection, device, journal, upto)
+
+    # --- records ---
+
+    def _record(self, job: TakeRecord) -> Done:
+        key = job.raw.key
+        name = (key.device, key.journal)
+        upto = self._upto.get(name)
+        if upto is None:
+            upto = self._upto[name] = ledger.upto(self._connection, key.device, key.journal)
+        late = False
+        if key.seq != upto + 1:
+            known = ledger.body_of(self._connection, key)
+            if known is not None:
+                if known == job.raw.body:
+                    return Done(Verdict.KNOWN, upto)
+                self._conflict(job)
+                return Done(Verdict.CONFLICT, upto)
+            if key.seq > upto:
+                return Done(Verdict.GAP, upto)
+            late = True  # it fills a hole that had been given up
+        reason = self._keep(job)
+        if not late:
+            upto = self._upto[name] = self._changed[name] = key.seq
+        return Done(Verdict.QUARANTINED if reason else Verdict.STORED, upto)
+
+    def _keep(self, job: TakeRecord) -> str:
+        """Store a record and what it means; gives the reason when it goes into quarantine."""
+        reason = ""
+        events: list[ResultEvent] = []
+        try:
+            events = self._events(job, interpret(job.raw.body, job.raw.key.seq, self._setup, job.seat))
+        except Senseless as senseless:
+            reason = senseless.reason
+        except Exception as error:
+            # A fault of our own in reading one record must not keep a terminal from sending the next.
+            if type(error).__module__.split(".")[0] in ("sqlite3", "apsw"):
+                raise
+            reason = f"it could not be read ({type(error).__name__})"
+        state = RecordState.QUARANTINED if reason else RecordState.STORED
+        ledger.insert(self._connection, job.raw, self._event, state, reason)
+        for event in events:
+            results.append(self._connection, self._event, event)
+        current_of(self._connection, self._event, list(dict.fromkeys(event.play for event in events)))
+        if reason:
+            key = job.raw.key
+            subject = f"{key.device_hex} {key.journal_hex} {key.seq}"
+            ledger.raise_alarm(self._connection, "quarantine", subject, f"A record was set aside: {reason}.")
+        return reason
+
+    def _events(self, job: TakeRecord, meaning: Meaning) -> list[ResultEvent]:
+        key = job.raw.key
+        event = ResultEvent(
+            kind=EventKind.ENTERED,
+            play=meaning.play,
+            content=meaning.content,
+            round=meaning.round,
+            table=meaning.table,
+            key=key,
+            root=key.seq,
+            confirmed=meaning.confirmed,
+            warnings=meaning.warnings,
+            wall=job.wall,
+        )
+        if not meaning.replaces:
+            return [event]
+        erases = meaning.kind is RecordKind.ERASED
+        named = RecordKey(key.device, key.journal, key.seq - meaning.replaces)
+        made = results.of_record(self._connection, self._event, named)
+        if made is None:
+            kept = ledger.state_of(self._connection, named)
+            if kept is not None and kept[1] != self._event:
+                raise Senseless("it stands for a record of another event")
+            if kept is not None and kept[0] is RecordState.QUARANTINED:
+                if erases:
+                    raise Senseless("it erases a record that is in quarantine")
+                return [event]
+            # The named record is in a hole: the entry is known by it all the same.
+            return [replace(event, kind=EventKind.ERASED if erases else EventKind.CORRECTED, root=named.seq)]
+        before = results.of_entry(self._connection, self._event, key.device_hex, key.journal, made.root) or made
+        if erases:
+            return [replace(event, kind=EventKind.ERASED, play=before.play, root=made.root)]
+        if before.play != meaning.play:
+            left = replace(event, kind=EventKind.LEFT, play=before.play, content=None, root=made.root, warnings=())
+            return [left, replace(event, kind=EventKind.CORRECTED, root=made.root)]
+        only_confirmed = (
+            meaning.confirmed
+            and not before.confirmed
+            and before.kind is not EventKind.ERASED
+            and same_result(before.content, meaning.content)
+        )
+        kind = EventKind.CONFIRMED if only_confirmed else EventKind.CORRECTED
+        return [replace(event, kind=kind, root=made.root)]
+
+    def _conflict(self, job: TakeRecord) -> None:
+        key = job.raw.key
+        if ledger.insert_conflict(self._connection, job.raw, self._event):
+            ledger.raise_alarm(
+                self._connection,
+                "conflict",
+                f"{key.device_hex} {key.journal_hex} {key.seq}",
+                "A terminal sent another record under a number that is taken. Both are kept; it sends it again under a"
+                " new number. Compare the results of this table with its paper slips.",
+            )
+
+    # --- the rest ---
+
+    def _device(self, device: Device) -> Done:
+        holder = desk.holder(self._connection, device.section, device.table)
+        if device.state is DeviceState.ADMITTED and device.table and holder not in (None, device.id):
+            return Done(refused=device_hex(holder or 0))
+        desk.save_device(self._connection, device)
+        return Done()
+
+    def _hole(self, job: TakeHole) -> None:
+        name = (job.device, job.journal)
+        upto = self._upto.get(name)
+        if upto is None:
+            upto = ledger.upto(self._connection, job.device, job.journal)
+        if job.first != upto + 1 or job.last < job.first:
+            return  # it was filled meanwhile
+        ledger.declare_hole(self._connection, job.device, job.journal, job.first, job.last)
+        self._upto[name] = self._changed[name] = job.last
+        count = job.last - job.first + 1
+        ledger.raise_alarm(
+            self._connection,
+            "not-recoverable",
+            f"{device_hex(job.device)} {job.journal:08x} {job.first}-{job.last}",
+            f"{count} record{'s' if count > 1 else ''} that this terminal had sent before can't be recovered from it."
+            " Compare its results with the paper slips and enter what is missing.",
+        )
+
+
+def journal_of(raw: RawRecord) -> tuple[int, int]:
+    return raw.key.device, raw.key.journal

@@ -1,0 +1,247 @@
+"""An event as the collector knows it: sections with their movements, settings, and the plan that each table gets.
+
+Frozen values and their JSON form; no I/O. A section without a movement takes results all the same: they are held, and
+checked against the movement once it is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from firmware_bridge.errors import EntryError
+from firmware_bridge.wire.messages import PlanRound, TablePlan
+from terminals.movement.model import Direction, Format, Group, Movement, Seating, Share, SitOut, Team
+from terminals.settings import DEFAULT, EventSettings
+
+MAX_SECTIONS = 26
+MAX_TABLE = 255
+MAX_PAIR = 4095
+END = 255
+"""Next table in a plan: the session is over for this pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """number: as on the wire, 1 is A. movement: None until it is set."""
+
+    number: int
+    movement: Movement | None = None
+
+    @property
+    def letter(self) -> str:
+        return section_letter(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class EventSetup:
+    """One event. id: 64 bits, never 0. plan_version: 1-65535, rises with every change of movement.
+
+    Raises EntryError for what terminals can't be told: a table or pair number that is too high, boards of a round
+    that do not follow each other.
+    """
+
+    id: int
+    name: str
+    sections: tuple[Section, ...]
+    settings: EventSettings = DEFAULT
+    plan_version: int = 1
+    _by_number: dict[int, Section] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.id < 1 << 64:
+            raise EntryError("an event needs an id other than 0.", code="bad-event")
+        if not 1 <= self.plan_version <= 0xFFFF:
+            raise EntryError("a plan version is from 1 to 65535.", code="bad-event")
+        if len({s.number for s in self.sections}) != len(self.sections) or len(self.sections) > MAX_SECTIONS:
+            raise EntryError(f"sections have different numbers, at most {MAX_SECTIONS}.", code="bad-event")
+        for section in self.sections:
+            section_letter(section.number)
+            if section.movement is not None:
+                _check_movement(section.letter, section.movement)
+        object.__setattr__(self, "_by_number", {section.number: section for section in self.sections})
+
+    def section(self, number: int) -> Section | None:
+        return self._by_number.get(number)
+
+    def section_called(self, letter: str) -> Section | None:
+        return next((section for section in self.sections if section.letter == letter.upper()), None)
+
+    def has_table(self, section: int, table: int) -> bool:
+        """True when somebody sits at that table at some time (a section without movement has tables 1 to 255)."""
+        found = self._by_number.get(section)
+        if found is None:
+            return False
+        if found.movement is None:
+            return 1 <= table <= MAX_TABLE
+        return 1 <= table <= found.movement.tables
+
+    def expected_results(self) -> int:
+        return sum(s.movement.expected_results() for s in self.sections if s.movement is not None)
+
+    def with_movement(self, number: int, movement: Movement) -> EventSetup:
+        """The same event with a section's movement set or changed; the plan version rises."""
+        kept = [section for section in self.sections if section.number != number]
+        sections = tuple(sorted([*kept, Section(number, movement)], key=lambda s: s.number))
+        return replace(self, sections=sections, plan_version=self.plan_version % 0xFFFF + 1)
+
+    def table_plan(self, section: int, table: int) -> TablePlan | None:
+        """What the terminal of a table needs to go on without the host; None while the section has no movement."""
+        found = self._by_number.get(section)
+        if found is None or found.movement is None or not self.has_table(section, table):
+            return None
+        rounds = tuple(plan_round(found.movement, number, table) for number in range(1, found.movement.rounds + 1))
+        return TablePlan(event_id=self.id, version=self.plan_version, section=section, table=table, rounds=rounds)
+
+
+def new_event(
+    event_id: int, name: str, movements: Mapping[int, Movement | None], settings: EventSettings = DEFAULT
+) -> EventSetup:
+    """A new event: ``movements`` by section number. The first plan version differs between events, so that a terminal
+    that still holds the plan of another evening is told apart by the number alone."""
+    sections = tuple(Section(number, movement) for number, movement in sorted(movements.items()))
+    return EventSetup(event_id, name[:80], sections, settings, plan_version=event_id % 60000 + 1)
+
+
+def section_letter(number: int) -> str:
+    """1 is A, 26 is Z. Raises EntryError."""
+    if not 1 <= number <= MAX_SECTIONS:
+        raise EntryError(f"there is no section number {number}.", code="bad-section")
+    return chr(64 + number)
+
+
+def section_number(letter: str) -> int:
+    """Inverse of ``section_letter``. Raises EntryError."""
+    if len(letter) == 1 and "A" <= letter.upper() <= "Z":
+        return ord(letter.upper()) - 64
+    raise EntryError(f"{letter[:8]!r} is no section; a letter from A to Z is wanted.", code="bad-section")
+
+
+def plan_round(movement: Movement, number: int, table: int) -> PlanRound:
+    """One round of one table. A sit-out at the table shows the pair that sits there and no boards."""
+    seating = movement.at(number, table)
+    if seating is None:
+        ns = ew = 0
+        for sit_out in movement.sit_outs:
+            if sit_out.round == number and sit_out.table == table:
+                if sit_out.direction is Direction.NS:
+                    ns = sit_out.pair
+                else:
+                    ew = sit_out.pair
+        first, count, shared = 0, 0, 0
+    else:
+        ns, ew = seating.ns, seating.ew
+        first, count = seating.boards[0], len(seating.boards)
+        shared = int(any(s.round == number and table in s.tables for s in movement.shares))
+    next_ns, swap_ns = _next(movement, number, ns, Direction.NS)
+    next_ew, swap_ew = _next(movement, number, ew, Direction.EW)
+    return PlanRound(
+        round=number,
+        ns=ns,
+        ew=ew,
+        first_board=first,
+        board_count=count,
+        shared=shared,
+        next_ns=next_ns,
+        next_ew=next_ew,
+        next_swap=swap_ns | swap_ew << 1,
+    )
+
+
+def _next(movement: Movement, number: int, pair: int, side: Direction) -> tuple[int, int]:
+    if not pair:
+        return END, 0
+    place = movement.next_seat(pair, number)
+    if place is None:
+        return END, 0
+    if isinstance(place, SitOut):
+        return 0, 0
+    return place.table, int(place.direction_of(pair) is not side)
+
+
+def _check_movement(letter: str, movement: Movement) -> None:
+    where = f"section {letter}"
+    if movement.tables >= MAX_TABLE:
+        raise EntryError(f"a section has at most {MAX_TABLE - 1} tables.", where=where, code="bad-movement")
+    if movement.rounds > 255:
+        raise EntryError("a session has at most 255 rounds.", where=where, code="bad-movement")
+    for seating in movement.seatings:
+        if not seating.boards or seating.boards != tuple(
+            range(seating.boards[0], seating.boards[0] + len(seating.boards))
+        ):
+            raise EntryError(
+                "terminals can only be told boards that follow each other.",
+                where=f"{where}, table {seating.table}, round {seating.round}",
+                next_step="Give this table consecutive boards, or collect its results on paper.",
+                code="bad-movement",
+            )
+        if not all(1 <= pair <= MAX_PAIR for pair in (seating.ns, seating.ew)) or seating.boards[-1] > 999:
+            raise EntryError("a pair or board number is too high for terminals.", where=where, code="bad-movement")
+
+
+# --- JSON --------------------------------------------------------------------------------------------------------
+
+
+def movement_to_dict(movement: Movement) -> dict[str, Any]:
+    """Plain JSON values of every field."""
+    out: dict[str, Any] = {}
+    for item in fields(movement):
+        if item.init:
+            out[item.name] = getattr(movement, item.name)
+    out["format"] = movement.format.value
+    out["seatings"] = [
+        [s.round, s.table, s.ns, s.ew, list(s.boards), s.copy, list(s.players)] for s in movement.seatings
+    ]
+    out["sit_outs"] = [[s.round, s.pair, s.table, s.direction.value, list(s.boards)] for s in movement.sit_outs]
+    out["shares"] = [[s.round, list(s.tables), list(s.boards)] for s in movement.shares]
+    out["groups"] = [[g.name, list(g.contestants)] for g in movement.groups]
+    out["teams"] = [[t.number, list(t.pairs)] for t in movement.teams]
+    out["notes"] = list(movement.notes)
+    return out
+
+
+def movement_from_dict(value: Mapping[str, Any]) -> Movement:
+    """Inverse of ``movement_to_dict``. Raises EntryError."""
+    try:
+        return Movement(
+            name=str(value["name"]),
+            kind=str(value["kind"]),
+            tables=int(value["tables"]),
+            rounds=int(value["rounds"]),
+            boards_per_round=int(value["boards_per_round"]),
+            seatings=tuple(Seating(r, t, n, e, tuple(b), c, tuple(p)) for r, t, n, e, b, c, p in value["seatings"]),
+            groups=tuple(Group(name, tuple(who)) for name, who in value["groups"]),
+            sit_outs=tuple(SitOut(r, p, t, Direction(d), tuple(b)) for r, p, t, d, b in value["sit_outs"]),
+            shares=tuple(Share(r, tuple(t), tuple(b)) for r, t, b in value["shares"]),
+            copies=int(value["copies"]),
+            format=Format(value["format"]),
+            teams=tuple(Team(number, tuple(pairs)) for number, pairs in value["teams"]),
+            notes=tuple(value["notes"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise EntryError(f"this is no movement: {type(error).__name__}.", code="bad-movement") from error
+
+
+def setup_to_json(setup: EventSetup) -> str:
+    """Everything but id, name and plan version, which have columns of their own."""
+    sections = [
+        {"number": s.number, "movement": None if s.movement is None else movement_to_dict(s.movement)}
+        for s in setup.sections
+    ]
+    return json.dumps({"sections": sections, "settings": setup.settings.as_dict()}, ensure_ascii=False)
+
+
+def setup_from_json(event_id: int, name: str, plan_version: int, text: str) -> EventSetup:
+    """Inverse of ``setup_to_json``. Raises EntryError."""
+    try:
+        value = json.loads(text)
+        sections = tuple(
+            Section(s["number"], None if s["movement"] is None else movement_from_dict(s["movement"]))
+            for s in value["sections"]
+        )
+        settings = EventSettings.from_dict(value["settings"])
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise EntryError(f"this is no event: {type(error).__name__}.", code="bad-event") from error
+    return EventSetup(event_id, name, sections, settings, plan_version)
