@@ -25,6 +25,6 @@ def redacted(frame: Frame) -> str:
     flags = "".join(letter for bit, letter in _LETTERS if frame.flags & bit) or "-"
     payload = (frame.payload.hex() or "-") if may_show(frame) else "hidden"
     return (
-        f"{frame.version >> 4}.{frame.version & 15} {frame.kind:02x} {name} to/from {frame.address} seq {frame.seq} "
+        f"{frame.version >> 4}.{frame.version & 15} {frame.kind:02x} {name} address {frame.address} seq {frame.seq} "
         f"ack {frame.ack} {flags} {len(frame.payload)} bytes crc {crc16(frame_body(frame)):04x} {payload}"
     )
