@@ -58,9 +58,15 @@ class Ties(StrEnum):
     DISPLAY = "display"
 
 
+CLUBS_CHOICE = "club's choice"
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """All settings of one profile; percentages, IMPs and VPs as exact fractions."""
+    """All settings of one profile; percentages, IMPs and VPs as exact fractions.
+
+    sources: (setting, where it comes from) pairs; a setting without one is the club's choice.
+    """
 
     name: str = "plain"
     version: int = 1
@@ -105,6 +111,11 @@ class Profile:
     correction_minutes: int = 30
     appeal_minutes: int = 30
     ruleset: str = "laws-2007"
+    sources: tuple[tuple[str, str], ...] = ()
+
+    def source(self, setting: str) -> str:
+        """Where the value of a setting comes from: a Law, a regulation, or ``club's choice``."""
+        return dict(self.sources).get(setting, CLUBS_CHOICE)
 
 
 PLAIN = Profile()
