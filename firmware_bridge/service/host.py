@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
-from importlib import metadata
+import secrets
 from pathlib import Path
 
+from drivers.host import HostIdentity
 from firmware_bridge.errors import StoreError
-
-
-@dataclass(frozen=True, slots=True)
-class HostIdentity:
-    """``device_id``: 64 bits, fixed for the data directory. ``boot_id``: 32 bits, new at every start."""
-
-    device_id: int
-    boot_id: int
-    boot_count: int
-    model: str
-    firmware: str
 
 
 def host_identity(directory: Path) -> HostIdentity:
@@ -31,23 +20,14 @@ def host_identity(directory: Path) -> HostIdentity:
         device_id, count = int(found["device_id"], 16), int(found["boot_count"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # first start, or a file that lost its content: a new identity harms nothing
-    device_id = device_id & 0xFFFF_FFFF_FFFF_FFFF or int.from_bytes(os.urandom(8), "little") | 1
+    device_id = device_id & 0xFFFF_FFFF_FFFF_FFFF or secrets.randbits(64) | 1
     count = count + 1 & 0xFFFF_FFFF
-    temporary = path.with_name(path.name + ".part")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    value = {"device_id": f"{device_id:016x}", "boot_count": count}
     try:
-        temporary.write_text(
-            json.dumps({"device_id": f"{device_id:016x}", "boot_count": count}) + "\n", encoding="utf-8"
-        )
+        temporary.write_text(json.dumps(value) + "\n", encoding="utf-8")
         os.chmod(temporary, 0o600)
         os.replace(temporary, path)
     except OSError as error:
         raise StoreError(f"{error.strerror}.", where=str(path), next_step="Check the data directory.") from error
-    boot_id = int.from_bytes(os.urandom(4), "little") or 1
-    return HostIdentity(device_id, boot_id, count, "Firmware Bridge", _version())
-
-
-def _version() -> str:
-    try:
-        return metadata.version("firmware-bridge")
-    except metadata.PackageNotFoundError:
-        return "unknown"
+    return HostIdentity(device_id=device_id, boot_count=count)

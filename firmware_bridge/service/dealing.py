@@ -1,0 +1,75 @@
+"""Making the boards of a set on the machine behind a URL: machine, journal and job put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from dealer.board import Board
+from dealer.duplication.claims import ClaimsFile
+from dealer.duplication.job import DuplicationJob, JobOptions
+from dealer.duplication.plan import Order, plan
+from dealer.duplication.progress import OnProgress, ProgressEvent, Summary
+from dealer.store.journal import Journal
+from dealer.store.schema import DEALING_DB
+from drivers.host import HostIdentity
+from drivers.registry import open_machine
+from firmware_bridge.clock import SystemClock
+from firmware_bridge.errors import DeviceError, FirmwareBridgeError
+
+
+async def make_boards(
+    url: str,
+    directory: Path,
+    host: HostIdentity,
+    boards: Collection[Board],
+    *,
+    set_id: str | None = None,
+    copies: int = 1,
+    order: str = Order.BY_BOARD,
+    subset: Collection[int] | None = None,
+    allow_unshuffled: bool = False,
+    on_progress: OnProgress | None = None,
+    on_job: Callable[[DuplicationJob], None] | None = None,
+    options: JobOptions | None = None,
+    evidence: Path | None = None,
+) -> Summary:
+    """Make every physical board that is not made yet; the journal is ``dealing.db`` of the data directory.
+
+    on_job: called with the job before it runs, for whoever wants to pass on the operator's keys.
+    Raises ConfigError or DealError for a plan that can't be, DeviceError and LinkError for the machine, StoreError for
+    the journal; what was made until then is kept.
+    """
+    made = plan(boards, copies, order, subset, set_id=set_id, allow_unshuffled=allow_unshuffled)
+    clock = SystemClock()
+    machine = open_machine(url, host, clock)
+    journal = Journal.open(directory / DEALING_DB, clock=clock)
+    claims = None if evidence is None else ClaimsFile(evidence, clock)
+    try:
+        job = DuplicationJob(
+            machine, journal, made, clock=clock, on_progress=on_progress, options=options, claims=claims
+        )
+        if on_job is not None:
+            on_job(job)
+        return await job.run()
+    finally:
+        try:
+            await machine.close()
+        finally:
+            journal.close()
+
+
+def shortfall(summary: Summary) -> FirmwareBridgeError | None:
+    """The error of a run whose boards are not all good; None when they are."""
+    if summary.complete:
+        return None
+    rest = {state: count for state, count in summary.states.items() if state != "good"}
+    words = ", ".join(f"{count} {state}" for state, count in sorted(rest.items()))
+    return DeviceError(
+        f"not every board is good: {words}.",
+        next_step="Start the same command again to make the rest; use no board that is not good.",
+        code="boards-missing",
+    )
+
+
+__all__ = ["OnProgress", "ProgressEvent", "make_boards", "shortfall"]
