@@ -78,4 +78,21 @@ _KEPT_SETS = Migration(
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_JOURNAL, _KEPT_SETS)
+_HISTORY = Migration(
+    3,
+    (
+        """CREATE TABLE dealt_set (
+            number INTEGER PRIMARY KEY,
+            set_id TEXT NOT NULL UNIQUE,
+            origin TEXT NOT NULL,
+            dealt_on TEXT NOT NULL
+        )""",
+        """CREATE TABLE dealt (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 16),
+            set_number INTEGER NOT NULL,
+            board INTEGER NOT NULL
+        ) WITHOUT ROWID""",
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_JOURNAL, _KEPT_SETS, _HISTORY)
