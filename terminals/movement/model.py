@@ -92,6 +92,7 @@ class SitOut:
 
     table, direction: the place where the phantom would have been met; table 0 when the pair is sent to no table.
     boards: the boards that it misses by sitting out, if the movement knows.
+    absent: it is not in the room (not yet come, or gone), so this is nobody's turn to sit out.
     """
 
     round: int
@@ -99,6 +100,7 @@ class SitOut:
     table: int = 0
     direction: Direction = Direction.NS
     boards: tuple[int, ...] = ()
+    absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

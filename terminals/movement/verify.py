@@ -122,6 +122,10 @@ def _places(movement: Movement) -> Iterator[Finding]:
             yield Finding(
                 4, f"Round {s.round}, table {s.table}: {twice} plays against itself.", s.round, s.table, twice
             )
+        elif (team := movement.team_of(s.ns)) and s.ew in team.pairs:
+            yield Finding(
+                4, f"Round {s.round}, table {s.table}: team {team.number} plays itself.", s.round, s.table, team.number
+            )
         for contestant in set(s.contestants):
             where[s.round, contestant].append(s.table)
     for sit_out in movement.sit_outs:
@@ -221,7 +225,7 @@ def _meetings(movement: Movement) -> Iterator[Finding]:
 
 
 def _long_sit_outs(movement: Movement) -> Iterator[Finding]:
-    rounds: Counter[int] = Counter(sit_out.pair for sit_out in movement.sit_outs)
+    rounds: Counter[int] = Counter(sit_out.pair for sit_out in movement.sit_outs if not sit_out.absent)
     for pair, count in sorted(rounds.items()):
         if count > 1:
             yield Finding(13, f"{pair} sits out {count} rounds.", contestant=pair)
@@ -266,3 +270,14 @@ def _list(numbers: Iterable[int]) -> str:
     """Numbers for people: at most eight of them."""
     listed = [str(number) for number in numbers]
     return ", ".join(listed[:8]) + (" ..." if len(listed) > 8 else "")
+
+
+def variance_per_set(movement: Movement) -> Fraction:
+    """The competition variance as if every set had one board, so that movements of different sets compare.
+
+    0 when there are fewer than two contestants.
+    """
+    balance = _balance(competition(movement), movement.pairs)
+    if balance is None:
+        return Fraction(0)
+    return balance.variance / max(len(s.boards) for s in movement.seatings) ** 2

@@ -1,0 +1,202 @@
+"""Swiss pairs and teams: each round is drawn from the ranking so far, and nobody meets the same opponents twice.
+
+The draw is a pure function of ranking and history, so that it can be previewed, and repeated by anybody who doubts it.
+All tables play the same boards in a round; a copy can be passed round as many tables as it has boards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from firmware_bridge.errors import EntryError, ExitStatus
+from terminals.movement.mitchell import check_size
+from terminals.movement.model import Direction, Format, Group, Movement, Seating, SitOut, Team, board_set, find_shares
+from terminals.movement.teams import match_seatings
+
+SWISS_PAIRS, SWISS_TEAMS = "swiss-pairs", "swiss-teams"
+_STEPS_PER_LEVEL = 20_000
+MAX_CONTESTANTS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Who meets whom in a round, the leaders first. bye: who sits out, or 0. repeats: couples that meet again."""
+
+    couples: tuple[tuple[int, int], ...]
+    bye: int = 0
+    repeats: tuple[tuple[int, int], ...] = ()
+
+
+def draw(
+    ranking: Sequence[int],
+    met: Iterable[tuple[int, int]] = (),
+    had_bye: Collection[int] = (),
+    *,
+    halves: bool = False,
+) -> Draw:
+    """The draw of a round.
+
+    ranking: contestants, leaders first (for round 1: by seed or number). met: couples that have met, either way round.
+    had_bye: those who have sat out; an odd number sends the lowest other one out. halves: first against middle, as is
+    usual in round 1, instead of first against second. Repeats only when there is no draw without.
+    Raises EntryError when fewer than two are left or one is listed twice.
+    """
+    if len(set(ranking)) != len(ranking) or not 2 <= len(ranking) <= MAX_CONTESTANTS:
+        raise EntryError(
+            f"A draw needs 2 to {MAX_CONTESTANTS} different contestants, not {len(ranking)}.",
+            exit_status=ExitStatus.USAGE,
+        )
+    forbidden = {frozenset(couple) for couple in met}
+    order = list(ranking)
+    byes = [0]
+    if len(order) % 2:
+        byes = [c for c in reversed(order) if c not in had_bye] or [order[-1]]
+    for repeats in range(len(order) // 2 + 1):
+        for bye in byes:
+            playing = [c for c in order if c != bye]
+            search = _Search(forbidden, halves)
+            couples = search.go(playing, repeats)
+            if couples is not None:
+                again = tuple(c for c in couples if frozenset(c) in forbidden)
+                return Draw(tuple(couples), bye, again)
+    raise AssertionError("with enough repeats everybody can be paired")
+
+
+class _Search:
+    """Pairs the highest with the nearest that it may meet, going back where the rest can't be paired."""
+
+    def __init__(self, forbidden: set[frozenset[int]], halves: bool) -> None:
+        self.forbidden = forbidden
+        self.halves = halves
+        self.steps = 0
+
+    def go(self, order: list[int], repeats: int) -> list[tuple[int, int]] | None:
+        if not order:
+            return []
+        self.steps += 1
+        if self.steps > _STEPS_PER_LEVEL:
+            return None
+        first, rest = order[0], order[1:]
+        start = (len(order) // 2 - 1) if self.halves else 0
+        for other in rest[start:] + rest[:start][::-1]:
+            again = frozenset((first, other)) in self.forbidden
+            if again and not repeats:
+                continue
+            found = self.go([c for c in rest if c != other], repeats - again)
+            if found is not None:
+                return [(first, other), *found]
+        return None
+
+
+def swiss(
+    contestants: int,
+    set_size: int,
+    first: Draw,
+    *,
+    teams: bool = False,
+    copies: int | None = None,
+    first_board: int = 1,
+) -> Movement:
+    """A Swiss event with its first round drawn. copies: of every board; by default as few as the set can serve.
+
+    Raises EntryError for a draw that is not of these contestants.
+    """
+    check_size(2, set_size, first_board)
+    if not 2 <= contestants <= MAX_CONTESTANTS:
+        raise EntryError(
+            f"Swiss needs 2 to {MAX_CONTESTANTS} contestants, not {contestants}.", exit_status=ExitStatus.USAGE
+        )
+    per_match = 2 if teams else 1
+    tables = contestants // 2 * per_match
+    fewest = -(-tables // max(set_size, per_match))
+    copies = fewest if copies is None else copies
+    if not 1 <= copies <= tables:
+        raise EntryError(f"{copies} copies can't be: 1 to {tables} do.", exit_status=ExitStatus.USAGE)
+    everybody = tuple(range(1, contestants + 1))
+    start = Movement(
+        name="Swiss",
+        kind=SWISS_TEAMS if teams else SWISS_PAIRS,
+        tables=tables,
+        rounds=0,
+        boards_per_round=set_size,
+        seatings=(),
+        groups=(Group("all", everybody),),
+        copies=copies,
+        format=Format.TEAMS if teams else Format.PAIRS,
+        teams=tuple(Team(k, (k, contestants + k)) for k in everybody) if teams else (),
+        notes=("All tables play the same boards in a round. The next round is drawn when all results are in.",),
+    )
+    return add_round(start, first, first_board=first_board)
+
+
+def add_round(movement: Movement, next_draw: Draw, *, first_board: int | None = None) -> Movement:
+    """The Swiss event with one more round, on the next boards.
+
+    Of two pairs the one that has sat North-South less often does so. Raises EntryError for a draw that leaves somebody
+    out or names a stranger.
+    """
+    if movement.kind not in (SWISS_PAIRS, SWISS_TEAMS):
+        raise EntryError(f"Rounds can't be drawn in a {movement.kind} movement.", exit_status=ExitStatus.USAGE)
+    named = sorted([c for couple in next_draw.couples for c in couple] + ([next_draw.bye] if next_draw.bye else []))
+    if named != list(movement.contestants):
+        raise EntryError(
+            "The draw must name every contestant exactly once.",
+            where=f"round {movement.rounds + 1}",
+            exit_status=ExitStatus.USAGE,
+        )
+    number = movement.rounds + 1
+    played = movement.board_numbers
+    start = first_board if first_board is not None else (played[-1] + 1 if played else 1)
+    boards = board_set(1, movement.boards_per_round, start)
+    teams = len(movement.teams)
+    new: list[Seating] = []
+    for at, (a, b) in enumerate(next_draw.couples):
+        if teams:
+            new += match_seatings(number, 2 * at + 1, (a, b), teams, boards, 1)
+        else:
+            ns, ew = (a, b) if _north_less(movement, a, b) else (b, a)
+            new.append(Seating(number, at + 1, ns, ew, boards))
+    unit = 2 if teams else 1  # the two tables of a match are on one copy
+    units = movement.tables // unit
+    copies = min(movement.copies, units)
+    spread = [
+        replace(
+            s, copy=(s.table - 1) // unit % copies + 1, boards=_turned(s.boards, (s.table - 1) // unit // copies * unit)
+        )
+        for s in new
+    ]
+    byes = [next_draw.bye, teams + next_draw.bye] if teams else [next_draw.bye]
+    sit_outs = [SitOut(number, pair, 0, boards=boards) for pair in byes] if next_draw.bye else []
+    seatings = (*movement.seatings, *spread)
+    word = "teams" if teams else "pairs"
+    return replace(
+        movement,
+        name=f"Swiss {word}, {len(movement.contestants)} {word}, {number} rounds of {movement.boards_per_round} drawn",
+        rounds=number,
+        seatings=seatings,
+        sit_outs=(*movement.sit_outs, *sit_outs),
+        shares=find_shares(seatings),
+    )
+
+
+def history(movement: Movement) -> tuple[set[tuple[int, int]], set[int]]:
+    """Couples (lower number first) that have met in a Swiss event, and those who have had a bye."""
+    team = {pair: t.number for t in movement.teams for pair in t.pairs}
+    met = {(min(a, b), max(a, b)) for a, b in ((team.get(s.ns, s.ns), team.get(s.ew, s.ew)) for s in movement.seatings)}
+    return met, {team.get(s.pair, s.pair) for s in movement.sit_outs if not s.absent}
+
+
+def _north_less(movement: Movement, a: int, b: int) -> bool:
+    def times(pair: int) -> int:
+        return sum(s.direction_of(pair) is Direction.NS for s in movement.plays(pair))
+
+    if times(a) != times(b):
+        return times(a) < times(b)
+    last = movement.seat(a, movement.rounds)
+    return not (isinstance(last, Seating) and last.direction_of(a) is Direction.NS)
+
+
+def _turned(boards: tuple[int, ...], by: int) -> tuple[int, ...]:
+    by %= len(boards)
+    return boards[by:] + boards[:by]
