@@ -39,17 +39,16 @@ class RunningTotals:
         self.genuine += 1
 
     def remove(self, score: SideScore) -> None:
-        """Take back what ``add`` added; raises KeyError or ValueError for what was never there."""
+        """Take back what ``add`` added."""
         if score.artificial is not None:
             self.artificial.remove(score)
             return
         points = score.points
         denominator = points.denominator
-        rest = self.sums[denominator] - points.numerator
+        # A sum of 0 is dropped, so that a denominator that no board has any more does not stay; it may come back.
+        rest = self.sums.pop(denominator, 0) - points.numerator
         if rest:
             self.sums[denominator] = rest
-        else:
-            del self.sums[denominator]
         self.top -= score.top
         self.genuine -= 1
 

@@ -89,3 +89,16 @@ def test_adjustments_and_groups_can_change() -> None:
     assert row.percent_text == "25.0"
     engine.regroup([WinnerGroup("one", (PAIRS[0],))])
     assert [len(ranking) for ranking in engine.score().rankings] == [1]
+
+
+def test_a_sum_of_zero_can_be_taken_back() -> None:
+    lines = [
+        ResultLine(board, PAIRS[0], PAIRS[1], Assigned((Outcome(value),), (Outcome(value),)))
+        for board, value in ((1, 0), (1, 50), (2, 0), (2, 50))
+    ]
+    lines = [replace(line, ns=PAIRS[2 * index], ew=PAIRS[2 * index + 1]) for index, line in enumerate(lines)]
+    engine = SessionEngine(expected={1: 2, 2: 2}, groups=GROUPS, method=Method.CROSS_IMPS, lines=lines)
+    for line in lines:
+        engine.remove(line.key)
+    assert engine.score().rankings == [[]]
+    assert len(engine.score().unranked) == 8
