@@ -96,6 +96,11 @@ class StreamOpener(Protocol):
     @property
     def url(self) -> str: ...
 
+    @property
+    def bytes_per_second(self) -> float | None:
+        """Pace of the line if it is known (serial: baud / 10), None for lines that take everything at once."""
+        ...
+
     async def __call__(self) -> ByteStream:
         """Raises DeviceError when the port does not exist, is taken, or may not be opened."""
         ...

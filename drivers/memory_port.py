@@ -61,13 +61,20 @@ class MemoryOpener:
     ``accept`` raises DeviceError or LinkLost to say that there is no device at present.
     """
 
-    def __init__(self, url: str, accept: Callable[[], Awaitable[ByteStream]]) -> None:
+    def __init__(
+        self, url: str, accept: Callable[[], Awaitable[ByteStream]], *, bytes_per_second: float | None = None
+    ) -> None:
         self._url = url
         self._accept = accept
+        self._bytes_per_second = bytes_per_second
 
     @property
     def url(self) -> str:
         return self._url
+
+    @property
+    def bytes_per_second(self) -> float | None:
+        return self._bytes_per_second
 
     async def __call__(self) -> ByteStream:
         return await self._accept()

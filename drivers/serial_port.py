@@ -104,6 +104,10 @@ class SerialOpener:
     def url(self) -> str:
         return self._url
 
+    @property
+    def bytes_per_second(self) -> float:
+        return self._settings.baud / 10
+
     async def __call__(self) -> TransportStream:
         """Open. Raises DeviceError when the port is missing, taken, forbidden, or no serial port at all."""
         loop = asyncio.get_running_loop()
@@ -140,7 +144,7 @@ class SerialOpener:
                     return info.path
             if self._settings.serial_number:
                 raise DeviceError(
-                    f"no serial port with the USB serial number {wanted} is plugged in.",
+                    f"No serial port with the USB serial number {wanted} is plugged in.",
                     where=self._url,
                     next_step="Plug it in, or see `firmware-bridge devices` for what there is.",
                     code="port-missing",
@@ -169,23 +173,31 @@ def _open(path: str, settings: SerialSettings) -> Any:
     try:
         port.baudrate = settings.baud
         port.open()
-        _claim_terminal(port, path)
+        _settle(port, path)
     except Exception as error:
         raise _explain(error, path, settings) from error
     return port
 
 
-def _claim_terminal(port: Any, path: str) -> None:
-    """Refuse later openers as well, even those that ask for no lock. Not on ptys, where the mark outlives us."""
-    if sys.platform == "win32" or os.path.realpath(path).startswith(("/dev/pts/", "/dev/ttyp")):
+def _settle(port: Any, path: str) -> None:
+    """Leave DTR as it is when the port is closed, even by a crash, and refuse later openers that ask for no lock.
+
+    A board that starts anew when DTR moves would otherwise lose its job whenever this program ends. Not on ptys: the
+    refusal outlives us there, as long as the other end stays open.
+    """
+    if sys.platform == "win32":
         return
     import fcntl
     import termios
 
     try:
-        fcntl.ioctl(port.fileno(), termios.TIOCEXCL)
-    except OSError as error:
-        if error.errno not in (errno.ENOTTY, errno.EINVAL):
+        settings = termios.tcgetattr(port.fileno())
+        settings[2] &= ~termios.HUPCL
+        termios.tcsetattr(port.fileno(), termios.TCSANOW, settings)
+        if not os.path.realpath(path).startswith(("/dev/pts/", "/dev/ttyp")):
+            fcntl.ioctl(port.fileno(), termios.TIOCEXCL)
+    except (OSError, termios.error) as error:
+        if error.args and error.args[0] not in (errno.ENOTTY, errno.EINVAL):
             raise
 
 
@@ -288,7 +300,7 @@ def _explain(error: Exception, path: str, settings: SerialSettings) -> DeviceErr
         number = error.args[0]
     if number in (errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.ENOTDIR) or "FileNotFoundError" in text:
         return DeviceError(
-            "the serial port does not exist.",
+            "The serial port does not exist.",
             where=path,
             next_step="Plug the device in, and see `firmware-bridge devices` for the name it has now.",
             code="port-missing",
@@ -296,27 +308,27 @@ def _explain(error: Exception, path: str, settings: SerialSettings) -> DeviceErr
     if number in (errno.EBUSY, errno.EAGAIN, errno.EWOULDBLOCK) or "PermissionError" in text:
         holder = _holder(path)
         return DeviceError(
-            f"another program holds the serial port{holder}.",
+            f"Another program holds the serial port{holder}.",
             where=path,
             next_step="Close the other program (another Firmware Bridge, a terminal program, the Arduino monitor).",
             code="port-busy",
         )
     if number in (errno.EACCES, errno.EPERM):
         return DeviceError(
-            "you may not open the serial port.",
+            "You may not open the serial port.",
             where=path,
             next_step=_permission_help(path),
             code="port-permission",
         )
     if isinstance(error, ValueError | OverflowError) or "aud rate" in text:
         return DeviceError(
-            f"the port does not run at {settings.baud} baud.",
+            f"The port does not run at {settings.baud} baud.",
             where=path,
             next_step="Use the speed that the device's manual names, e.g. ?baud=115200.",
             code="port-speed",
         )
     return DeviceError(
-        f"this is not a working serial port ({_plain(text)}).",
+        f"This is not a working serial port ({_plain(text)}).",
         where=path,
         next_step="See `firmware-bridge devices` for the ports that there are.",
         code="port-unusable",

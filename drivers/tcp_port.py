@@ -31,6 +31,10 @@ class TcpOpener:
     def url(self) -> str:
         return self._url
 
+    @property
+    def bytes_per_second(self) -> None:
+        return None
+
     async def __call__(self) -> TransportStream:
         """Connect. Raises DeviceError when the name is unknown, nobody listens, or no answer comes in time."""
         where = f"{self._host}:{self._port}"
@@ -42,7 +46,7 @@ class TcpOpener:
                 )
         except TimeoutError as error:
             raise DeviceError(
-                f"no answer within {self._timeout:g} seconds.",
+                f"No answer within {self._timeout:g} seconds.",
                 where=where,
                 next_step="Check that the device is switched on and in the same network.",
                 code="port-silent",
@@ -77,7 +81,7 @@ def _tune(sock: socket.socket | None) -> None:
 def _explain(error: OSError, where: str) -> DeviceError:
     if isinstance(error, socket.gaierror):
         return DeviceError(
-            "there is no device or computer of that name in this network.",
+            "There is no device or computer of that name in this network.",
             where=where,
             next_step="Check the name, or use the number (like tcp://192.168.1.20:4000).",
             code="port-missing",
@@ -86,7 +90,7 @@ def _explain(error: OSError, where: str) -> DeviceError:
     text = str(error)
     if isinstance(error, ConnectionRefusedError) or f"[Errno {errno.ECONNREFUSED}]" in text:
         return DeviceError(
-            "nothing listens there.",
+            "Nothing listens there.",
             where=where,
             next_step="Switch the device on, check the port number, and start it before this program.",
             code="port-missing",
@@ -94,13 +98,13 @@ def _explain(error: OSError, where: str) -> DeviceError:
     unreachable = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN)
     if error.errno in unreachable or any(f"[Errno {number}]" in text for number in unreachable):
         return DeviceError(
-            "the network does not reach that address.",
+            "The network does not reach that address.",
             where=where,
             next_step="Check the network cable or WLAN of this computer and of the device.",
             code="port-missing",
         )
     return DeviceError(
-        f"the connection failed ({text.strip().rstrip('.')}).",
+        f"The connection failed ({text.strip().rstrip('.')}).",
         where=where,
         next_step="Check the address and that the device is switched on.",
         code="port-missing",

@@ -32,10 +32,10 @@ RELEASE_GRACE = 2.0
 def lost(name: str, cause: BaseException | None) -> LinkLost:
     """The one error for a connection that ended, with the system's own words for the technical reader."""
     if cause is None:
-        detail = "the other end closed the connection."
+        detail = "The other end closed the connection."
     else:
         text = str(cause).strip() or type(cause).__name__
-        detail = f"the connection broke ({text.rstrip('.')})."
+        detail = f"The connection broke ({text.rstrip('.')})."
     return LinkLost(
         detail,
         where=name,

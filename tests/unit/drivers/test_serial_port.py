@@ -81,7 +81,7 @@ def test_every_byte_value_passes_unchanged_in_both_directions(pty):
 def test_a_port_held_by_one_opener_is_refused_to_the_next_and_free_after_closing(pty):
     async def scenario():
         first = await opener_for(pty.path)()
-        with pytest.raises(DeviceError, match="another program holds") as caught:
+        with pytest.raises(DeviceError, match="Another program holds") as caught:
             await opener_for(pty.path)()
         assert caught.value.code == "port-busy"
         assert caught.value.where == pty.path

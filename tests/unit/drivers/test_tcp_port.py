@@ -76,7 +76,7 @@ def test_the_end_of_the_peer_is_link_lost_after_the_last_bytes(how):
 
 
 def test_nobody_listening_is_said_in_words():
-    with pytest.raises(DeviceError, match="nothing listens") as caught:
+    with pytest.raises(DeviceError, match="Nothing listens") as caught:
         run(opener_for(free_port())())
     assert caught.value.code == "port-missing"
     assert caught.value.where.startswith("127.0.0.1:")
@@ -93,7 +93,7 @@ def test_silence_ends_at_the_time_limit(monkeypatch):
 
     async def scenario():
         monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", never)
-        with pytest.raises(DeviceError, match=r"no answer within 0\.05 seconds") as caught:
+        with pytest.raises(DeviceError, match=r"No answer within 0\.05 seconds") as caught:
             await opener_for(4000, timeout=0.05)()
         assert caught.value.code == "port-silent"
 
