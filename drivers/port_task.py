@@ -156,7 +156,7 @@ class PortTask:
         self._state = PortState.OPENING
         try:
             stream = await self._open()
-        except BaseException:
+        except FirmwareBridgeError:
             self._state = PortState.CLOSED
             raise
         self._task = asyncio.create_task(self._supervise(stream), name=f"port {self.url}")
