@@ -1,0 +1,58 @@
+"""Writing a file so that nobody ever sees half of it: a temporary name first, then one rename."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from firmware_bridge.errors import ExitStatus, StoreError
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
+    """A binary file that takes the place of ``path`` when the block ends well, and leaves no trace when it doesn't.
+
+    private: readable by its owner only, from its first byte on. Raises StoreError when it can't be written (exit
+    status 2 when the directory does not exist or may not be written to).
+    """
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        if target.is_dir():
+            raise StoreError("This is a directory.", where=str(target), code="not-a-file", exit_status=ExitStatus.USAGE)
+        handle = os.open(
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600 if private else 0o666
+        )
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
+        raise StoreError(
+            f"The file can't be written ({error.strerror}).",
+            where=str(target),
+            next_step="Check the directory.",
+            code="not-writable",
+            exit_status=ExitStatus.USAGE,
+        ) from error
+    except OSError as error:
+        raise StoreError(
+            f"The file could not be written ({error.strerror or error}); nothing was left behind.",
+            where=str(target),
+            next_step="Free some space, then try again.",
+            code="write-failed",
+        ) from error
+
+
+def write_file(path: str | os.PathLike[str], data: bytes, *, private: bool = False) -> None:
+    """``data`` as the whole content of ``path``; see ``replacing``."""
+    with replacing(path, private=private) as file:
+        file.write(data)

@@ -1,0 +1,158 @@
+"""``deal verify``, ``deal convert`` and ``deal export``: deal files of all makers, checked and rewritten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from dealer.files import write_file
+from dealer.formats.api import (
+    FORMATS,
+    DealFile,
+    WriteOptions,
+    format_named,
+    format_of,
+    read_deal_file,
+    write_deals,
+)
+from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.errors import ConfigError, DealError
+
+_MAX_LISTED = 20
+
+
+def findings_text(found: DealFile) -> list[str]:
+    """Problems and repairs in words, the first twenty of each."""
+    lines: list[str] = []
+    for kind, findings in (("problem", found.problems), ("repair", found.repairs)):
+        lines += [f"  {kind}, {finding}" for finding in findings[:_MAX_LISTED]]
+        if len(findings) > _MAX_LISTED:
+            lines.append(f"  and {len(findings) - _MAX_LISTED} more {kind}s")
+    return lines
+
+
+def good_boards(found: DealFile) -> int:
+    """Boards that nothing is wrong with."""
+    bad = {finding.board for finding in found.problems}
+    return sum(board.number not in bad for board in found.boards)
+
+
+def _problem_error(found: DealFile, path: str) -> DealError:
+    first = found.problems[0]
+    count = len(found.problems)
+    return DealError(
+        f"{count} problem{'s' if count != 1 else ''}; the first: {first.message}",
+        where=f"{path}, line {first.line}" if first.line is not None else path,
+        next_step="Do not deal from this file before it is corrected.",
+        code=first.code,
+    )
+
+
+@click.command("verify")
+@click.argument("file", type=click.Path())
+@click.option("--format", "format_name", help="Format, where name and content do not say it.")
+@click.option("--first-board", type=click.IntRange(1), default=1, help="First number, for formats without numbers.")
+@click.option("--show-cards", is_flag=True, help="Print the deals too.")
+@command("deal verify")
+def verify(file: str, format_name: str | None, first_board: int, show_cards: bool) -> Outcome:
+    """Check a deal file: 52 different cards, 13 a hand, no deal twice, no unshuffled pack.
+
+    With --json the object holds the deals. Repairs alone are no failure.
+    """
+    found = read_deal_file(file, format_name=format_name, first_board=first_board)
+    good = good_boards(found)
+    lines = [f"{file}: {found.format.upper()}, {found.found} board{'s' if found.found != 1 else ''}, {good} good."]
+    lines += findings_text(found)
+    if found.not_for_play:
+        lines.append("NOT FOR PLAY: this is a seeded set.")
+    if show_cards:
+        lines += [f"  {board.number}: {board.deal.to_pbn()}" for board in found.boards]
+    fields = _VerifyFields(found, good)
+    error = _problem_error(found, file) if found.problems else None
+    return Outcome(fields, "\n".join(lines), error)
+
+
+class _VerifyFields(Mapping[str, Any]):
+    """The fields of ``verify --json``; the deals are only ranked when somebody asks for the object."""
+
+    def __init__(self, found: DealFile, good: int) -> None:
+        self._found = found
+        self._known: dict[str, Any] = {
+            "boards": found.found,
+            "good": good,
+            "format": found.format,
+            "set": found.set_id,
+            "origin": found.origin.value if found.origin else None,
+            "not_for_play": found.not_for_play,
+            "fingerprint": found.fingerprint,
+            "problems": [finding.as_dict() for finding in found.problems],
+            "repairs": [finding.as_dict() for finding in found.repairs],
+            "deals": None,
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        if key == "deals":
+            from dealer.formats.json_deals import board_as_dict
+
+            return [board_as_dict(board) for board in self._found.boards]
+        return self._known[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+@click.command("convert")
+@click.argument("file", type=click.Path())
+@click.option("--out", required=True, type=click.Path(dir_okay=False), help="File to write; its name says the format.")
+@click.option("--format", "format_name", help="Format of FILE, where name and content do not say it.")
+@click.option("--to", "to_format", help="Format to write, where the name of --out does not say it.")
+@click.option("--first-board", type=click.IntRange(1), default=1, help="First number, for formats without numbers.")
+@click.option("--dialect", type=click.Choice(["export", "import"]), default="export", help="PBN dialect.")
+@click.option("--title", default=None, help="Name of the event, written into the file.")
+@click.option("--date", default="", help="Date of the event (YYYY.MM.DD).")
+@click.option("--copies", type=click.IntRange(0, 99), default=0, help="Copies a dealing machine shall make (DUP, DLM).")
+@click.option("--blind", is_flag=True, help="Hide what a human could read in the file (DUP, DLM).")
+@command("deal convert")
+def convert(file: str, out: str, to_format: str | None, **choices: Any) -> Outcome:
+    """Write a deal file in another format. A file with a problem is not converted."""
+    info = format_named(to_format) if to_format else format_of(out)
+    if info is None:
+        raise ConfigError("The name of --out does not say the format.", next_step=f"Use --to: {', '.join(FORMATS)}.")
+    found = read_deal_file(file, format_name=choices["format_name"], first_board=choices["first_board"])
+    if found.problems:
+        raise _problem_error(found, file)
+    options = WriteOptions(
+        dialect=choices["dialect"],
+        title=choices["title"],
+        date=choices["date"],
+        copies=choices["copies"],
+        blind=choices["blind"],
+        set_id=found.set_id,
+        origin=found.origin,
+        fingerprint=found.fingerprint,
+    )
+    write_file(out, write_deals(found.boards, info.name, options), private=True)
+    count = len(found.boards)
+    lines = [
+        f"{count} board{'s' if count != 1 else ''} written to {out} as {info.name.upper()}.",
+        *findings_text(found),
+    ]
+    first = found.boards[0].number
+    if not info.numbered and first != 1:
+        lines.append(f"{info.name.upper()} holds no board numbers; read it back with --first-board {first}.")
+    fields = {
+        "boards": found.found,
+        "good": count,
+        "file": os.fspath(out),
+        "format": info.name,
+        "not_for_play": found.not_for_play,
+        "problems": [],
+        "repairs": [finding.as_dict() for finding in found.repairs],
+    }
+    return Outcome(fields, "\n".join(lines))
