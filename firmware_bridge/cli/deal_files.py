@@ -156,3 +156,79 @@ def convert(file: str, out: str, to_format: str | None, **choices: Any) -> Outco
         "repairs": [finding.as_dict() for finding in found.repairs],
     }
     return Outcome(fields, "\n".join(lines))
+
+
+_MAKERS = {
+    "duplimate": (
+        "dup",
+        "dlm",
+        "In the Duplimate program choose File > Open and this file; check that From and To board are the ones printed"
+        " above before the first board is put into the machine.",
+    ),
+    "dealer4": (
+        "pbn",
+        "pbn",
+        "In the Dealer4 program import the PBN file and check the first and last board number before dealing.",
+    ),
+}
+
+
+@click.command("export")
+@click.argument("file", type=click.Path())
+@click.option("--for", "maker", required=True, type=click.Choice(list(_MAKERS)), help="Whose program shall read it.")
+@click.option("--out", required=True, type=click.Path(dir_okay=False), help="File to write; .dlm or .dup, or .pbn.")
+@click.option("--copies", type=click.IntRange(0, 99), default=1, help="Copies of each board.")
+@click.option("--first-board", type=click.IntRange(1), default=1, help="First number, for formats without numbers.")
+@click.option("--blind/--open", default=True, help="Hide the hands that a human could read in the file.")
+@click.option("--title", default="", help="Name of the event.")
+@click.option("--record/--no-record", "with_record", default=True, help="Write the matching hand record beside it.")
+@command("deal export")
+def export(file: str, maker: str, out: str, **choices: Any) -> Outcome:
+    """Write a set for another maker's dealing machine, and the hand record that matches it.
+
+    \b
+    duplimate  .dlm (Windows program) or .dup (older ones). Open the file in the Duplimate program, check the
+               first and last board it shows, then deal. Both hold 99 boards at most, without gaps.
+    dealer4    .pbn with North first. Import it in the Dealer4 program, check the first and last board, then deal.
+
+    The operator there sees boards and counts, not cards, as long as nobody opens the hand record, which is written
+    as a PDF beside the file; keep it closed until the session is over.
+    """
+    old, new, advice = _MAKERS[maker]
+    info = format_of(out)
+    if info is None or info.name not in (old, new):
+        raise ConfigError(
+            f"{maker.capitalize()} reads no such file.", where=out, next_step=f"Name it .{new} or .{old}."
+        )
+    found = read_deal_file(file, first_board=choices["first_board"])
+    if found.problems:
+        raise _problem_error(found, file)
+    boards = sorted(found.boards, key=lambda board: board.number)
+    options = WriteOptions(
+        dialect="import" if info.name == "pbn" else "export",
+        title=choices["title"] or (f"Set {found.set_id}" if found.set_id else "Deals"),
+        copies=choices["copies"],
+        blind=choices["blind"],
+        set_id=found.set_id,
+        origin=found.origin,
+        fingerprint=found.fingerprint,
+    )
+    write_file(out, write_deals(boards, info.name, options), private=True)
+    lines = [f"Boards {boards[0].number} to {boards[-1].number} written to {out}.", advice]
+    fields: dict[str, Any] = {
+        "boards": len(boards),
+        "first": boards[0].number,
+        "last": boards[-1].number,
+        "file": os.fspath(out),
+        "format": info.name,
+        "not_for_play": found.not_for_play,
+        "next": advice,
+    }
+    if choices["with_record"]:
+        from firmware_bridge.cli.deal_record import write_record
+
+        record = os.path.splitext(out)[0] + "-record.pdf"
+        write_record(boards, record, options, tables={})
+        lines.append(f"Hand record: {record}")
+        fields["record"] = record
+    return Outcome(fields, "\n".join([*lines, *findings_text(found)]))

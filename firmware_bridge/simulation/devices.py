@@ -89,6 +89,10 @@ class SimulatedDevice:
     def running(self) -> bool:
         return self._process.returncode is None
 
+    async def ended(self) -> int:
+        """Wait until the child is gone, whatever the cause; its exit code."""
+        return await self._process.wait()
+
     async def stop(self) -> dict[str, Any]:
         """End the child and return its summary (empty if it left none). Never raises."""
         await _end(self._process)
