@@ -59,7 +59,7 @@ from firmware_bridge.wire.wire_error import WireError
 
 PING_AFTER = 1.0
 SILENCE = 5.0
-_REFUSE_TEXT = 48  # so that REFUSE fits the smallest frame that a peer may take
+REFUSE_TEXT = 48  # so that REFUSE fits the smallest frame that a peer may take
 
 _HELLO, _ACK, _PING, _NAK, _REFUSE, _BYE = (BY_KIND[kind].kind for kind in range(1, 7))
 
@@ -289,7 +289,7 @@ class Session:
         self._end(now, f"no answer, heard {verdict.heard.value}")
 
     def _refuse(self, reason: RefuseReason, text: str) -> None:
-        message = Refuse(reason, self._hello.proto_min, self._hello.proto_max, fit_text(text, _REFUSE_TEXT))
+        message = Refuse(reason, self._hello.proto_min, self._hello.proto_max, fit_text(text, REFUSE_TEXT))
         self._queue_control(_REFUSE, message)
 
     # --- what comes in

@@ -6,6 +6,7 @@ of any size, drops what is damaged, picks up again at the next zero byte, and ne
 
 from __future__ import annotations
 
+import re
 import struct
 from binascii import crc_hqx
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ MAX_ENCODED = MAX_FRAME + 1
 
 _HEADER = struct.Struct("<BBHBBB")
 _CRC = struct.Struct("<H")
+_RUNS = re.compile(rb"[^\0]+")
 _RESERVED_FLAGS = 0xE0
 _OUR_MAJOR = PROTOCOL_MAX >> 4
 
@@ -148,28 +150,27 @@ class FrameDecoder:
         """Takes the next bytes of the stream; returns the good frames that they complete, in order."""
         self.counters.bytes_seen += len(data)
         frames: list[Frame] = []
-        start = 0
-        while (end := data.find(0, start)) >= 0:
-            if self._skipping:
-                self._skipping = False
-            elif len(self._buffer) + end - start > MAX_ENCODED:
-                self.counters.overlong += 1
-            else:
-                piece = self._buffer + data[start:end] if self._buffer else data[start:end]
-                if piece:
-                    frame = self._decode(piece)
-                    if frame is not None:
-                        frames.append(frame)
+        if data[:1] == b"\0":
+            self._end_piece(self._buffer, frames)
             self._buffer = b""
-            start = end + 1
-        if not self._skipping:
-            if len(self._buffer) + len(data) - start > MAX_ENCODED:
+        for run in _RUNS.finditer(data):
+            piece = self._buffer + run.group() if self._buffer else run.group()
+            self._buffer = b""
+            if len(piece) > MAX_ENCODED and not self._skipping:
                 self.counters.overlong += 1
-                self._buffer = b""
                 self._skipping = True
-            else:
-                self._buffer += data[start:]
+            if run.end() < len(data):
+                self._end_piece(piece, frames)
+            elif not self._skipping:
+                self._buffer = piece
         return frames
+
+    def _end_piece(self, piece: bytes, frames: list[Frame]) -> None:
+        """A zero byte ends a piece."""
+        if self._skipping:
+            self._skipping = False
+        elif piece and (frame := self._decode(piece)) is not None:
+            frames.append(frame)
 
     def _decode(self, piece: bytes) -> Frame | None:
         counters = self.counters
