@@ -65,9 +65,15 @@ def event_hex(event: int) -> str:
 
 
 def save_event(connection: Connection, row: EventRow, *, activate: bool = True) -> None:
-    """Add or change an event; with ``activate`` it becomes the one that terminals play."""
+    """Add or change an event; with ``activate`` it becomes the one that terminals play.
+
+    When another event was active before, every admitted terminal waits to be admitted anew.
+    """
     ident = event_hex(row.id)
     if activate:
+        before = connection.execute("SELECT id FROM event WHERE active = 1").fetchone()
+        if before is not None and before[0] != ident:
+            connection.execute("UPDATE device SET state = 'waiting', section = 0, place = 0 WHERE state = 'admitted'")
         connection.execute("UPDATE event SET active = 0 WHERE active = 1 AND id <> ?", (ident,))
     connection.execute(
         "INSERT INTO event (id, name, setup, plan_version, active, created) VALUES (?, ?, ?, ?, ?, ?)"

@@ -133,7 +133,7 @@ def plan_round(movement: Movement, number: int, table: int) -> PlanRound:
         first, count, shared = 0, 0, 0
     else:
         ns, ew = seating.ns, seating.ew
-        first, count = seating.boards[0], len(seating.boards)
+        first, count = min(seating.boards), len(seating.boards)
         shared = int(any(s.round == number and table in s.tables for s in movement.shares))
     next_ns, swap_ns = _next(movement, number, ns, Direction.NS)
     next_ew, swap_ew = _next(movement, number, ew, Direction.EW)
@@ -168,16 +168,15 @@ def _check_movement(letter: str, movement: Movement) -> None:
     if movement.rounds > 255:
         raise EntryError("a session has at most 255 rounds.", where=where, code="bad-movement")
     for seating in movement.seatings:
-        if not seating.boards or seating.boards != tuple(
-            range(seating.boards[0], seating.boards[0] + len(seating.boards))
-        ):
+        run = sorted(seating.boards)
+        if not run or run != list(range(run[0], run[0] + len(run))):
             raise EntryError(
                 "terminals can only be told boards that follow each other.",
                 where=f"{where}, table {seating.table}, round {seating.round}",
                 next_step="Give this table consecutive boards, or collect its results on paper.",
                 code="bad-movement",
             )
-        if not all(1 <= pair <= MAX_PAIR for pair in (seating.ns, seating.ew)) or seating.boards[-1] > 999:
+        if not all(1 <= pair <= MAX_PAIR for pair in (seating.ns, seating.ew)) or run[-1] > 999:
             raise EntryError("a pair or board number is too high for terminals.", where=where, code="bad-movement")
 
 

@@ -1,0 +1,352 @@
+"""From terminals' messages to work for the store, and from commits to acknowledgements. Sans-IO: no disk, no clock.
+
+``receive`` takes what a base station brought; ``take`` gives the next batch for the store; ``committed`` or ``failed``
+says what became of it. Every one of them returns messages to send. Nothing is acknowledged before ``committed``.
+Memory: one ``Terminal`` each, and at most ``Limits.queue`` jobs that wait for the disk.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+from drivers.api import StationConnected, StationDisconnected, StationEvent
+from firmware_bridge.wire.messages import (
+    Call,
+    Credit,
+    Message,
+    Record,
+    RecordAck,
+    RecordNak,
+    Resend,
+    TermGone,
+    TermHello,
+    TermStatus,
+)
+from firmware_bridge.wire.numbers import RecordReason
+from firmware_bridge.wire.record import check_auth, record_crc
+from terminals.store.desk import Device
+from terminals.store.values import RawRecord, RecordKey, device_hex
+from terminals.sync.contacts import DEFAULT_LIMITS, Batch, Contacts, Limits, Send, Work
+from terminals.sync.ingest import TAKEN, Done, TakeDevice, TakeHole, TakeRecord, Verdict
+from terminals.sync.setup import EventSetup
+from terminals.sync.terminal import Terminal, Track
+
+
+class Collector(Contacts):
+    """The sync service's core. One event at a time; all stations feed the same one."""
+
+    def __init__(
+        self,
+        setup: EventSetup,
+        roster: Mapping[int, Device],
+        journals: Mapping[tuple[int, int], int],
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        super().__init__(setup, roster, limits)
+        self._journals = dict(journals)
+        self._in_flight = 0
+        self._full = False
+        self._trouble = ""
+        self._probe_at: float | None = None
+        self._missing: dict[tuple[int, int], None] = {}
+
+    @property
+    def trouble(self) -> str:
+        """Why the store takes nothing at the moment, for the director; "" when all is well."""
+        return self._trouble
+
+    @property
+    def queued(self) -> int:
+        """Jobs that wait for the disk, those of the running transaction included."""
+        return len(self._queue) + self._in_flight
+
+    @property
+    def credit(self) -> int:
+        """What terminals are allowed now."""
+        return 0 if self._trouble or self._full else self._limits.credit
+
+    # --- in ---
+
+    def receive(self, station: str, event: StationEvent, now: float, wall: str = "") -> list[Send]:
+        """Take what a base station brought. wall: the time of day, kept with results for people to read."""
+        if isinstance(event, StationConnected):
+            self._stations.add(station)
+            if event.restarted:
+                self._lose(station)
+            return [Send(station, 0, Credit(self.credit))]
+        if isinstance(event, StationDisconnected):
+            self._stations.discard(station)
+            for terminal in self._terminals.values():
+                if terminal.station == station:
+                    terminal.present = False
+            return []
+        self._stations.add(station)
+        message = event.message
+        if isinstance(message, TermHello):
+            return self._hello(station, event.address, message, now)
+        sender = self._terminals.get((station, event.address))
+        if sender is None:
+            # Nothing is known of who sends this; a terminal introduces itself when its station has a session.
+            self.strangers += 1
+            return []
+        return self._message(sender, message, now, wall)
+
+    def _message(self, terminal: Terminal, message: Message, now: float, wall: str) -> list[Send]:
+        terminal.last_seen = now
+        terminal.present = not isinstance(message, TermGone)
+        if isinstance(message, Record):
+            return self._record(terminal, message, now, wall)
+        if isinstance(message, TermStatus):
+            terminal.status = message
+            return self._status(terminal, message, now)
+        if isinstance(message, Call):
+            return self._call(terminal, message, wall)
+        return []
+
+    def resend(self, device: int, journal: int, from_seq: int) -> list[Send]:
+        """Ask a terminal for its records again, as far as its ring holds them."""
+        terminal = self._by_device.get(device)
+        if terminal is None:
+            return []
+        return [Send(terminal.station, terminal.address, Resend(device, journal, from_seq))]
+
+    # --- the store ---
+
+    def take(self) -> Batch | None:
+        """The next batch; None when nothing waits, the last one is still on its way, or the store fails."""
+        if self._in_flight or not self._queue or self._trouble:
+            return None
+        count = min(len(self._queue), self._limits.batch)
+        batch = Batch(tuple(self._queue.popleft() for _ in range(count)))
+        self._in_flight = count
+        return batch
+
+    def committed(self, batch: Batch, done: list[Done], now: float) -> list[Send]:
+        """The batch is on disk. Only now are records acknowledged."""
+        self._in_flight = 0
+        out: list[Send] = []
+        acks: dict[tuple[int, int], tuple[Terminal, Track]] = {}
+        for work, result in zip(batch.work, done, strict=True):
+            job = work.job
+            if isinstance(job, TakeRecord):
+                out += self._stored(work, job.raw.key, result, acks, now)
+            elif isinstance(job, TakeDevice):
+                out += self._device_kept(job.device, result, now)
+            elif isinstance(job, TakeHole):
+                self._hole_kept(work, job)
+        for terminal, track in acks.values():
+            upto = min(track.verified, track.conflict - 1) if track.conflict else track.verified
+            if upto > 0 and terminal.tracks.get(track.journal) is track:
+                terminal.credit = self.credit
+                out.append(self._to(terminal, RecordAck(terminal.device, track.journal, upto, self.credit)))
+            if track.dropped and self.credit and terminal.waiting < self._limits.per_terminal // 2:
+                track.dropped = False
+                out.append(self._to(terminal, Resend(terminal.device, track.journal, track.expected)))
+        return out + self._drained()
+
+    def failed(self, batch: Batch, why: str, now: float) -> list[Send]:
+        """Nothing of the batch is on disk. Terminals keep their records; credit is 0 until the store works again."""
+        self._in_flight = 0
+        kept = [work for work in batch.work if not isinstance(work.job, TakeRecord)]
+        for work in [*batch.work, *self._queue]:
+            if isinstance(work.job, TakeRecord):
+                self._forget(work)
+        self._queue = deque([*kept, *(work for work in self._queue if not isinstance(work.job, TakeRecord))])
+        first = not self._trouble
+        self._trouble = why
+        self._probe_at = now + self._limits.probe_every
+        return self._broadcast_credit() if first else []
+
+    @property
+    def probe_due(self) -> float | None:
+        """When a failing store should be tried again."""
+        return self._probe_at
+
+    def probe_failed(self, why: str, now: float) -> None:
+        self._trouble = why
+        self._probe_at = now + self._limits.probe_every
+
+    def recovered(self) -> list[Send]:
+        """The store works again: credit comes back, and terminals send what was dropped."""
+        if not self._trouble:
+            return []
+        self._trouble = ""
+        self._probe_at = None
+        self._full = False
+        return self._broadcast_credit() + self._ask_dropped()
+
+    # --- time ---
+
+    def next_deadline(self) -> float | None:
+        """When ``tick`` has something to do."""
+        times = [track.asked_at + self._limits.ask_every for _, track in self._open_questions()]
+        return min(times, default=None)
+
+    def tick(self, now: float) -> list[Send]:
+        """Ask again for records that are missing; give up those that the terminal itself no longer owes."""
+        out: list[Send] = []
+        for terminal, track in self._open_questions():
+            if now - track.asked_at >= self._limits.ask_every:
+                out += self._ask(terminal, track, now)
+        return out
+
+    def _open_questions(self) -> list[tuple[Terminal, Track]]:
+        found = []
+        for device, journal in list(self._missing):
+            terminal = self._by_device.get(device)
+            track = None if terminal is None else terminal.track(journal)
+            if terminal is None or track is None or not terminal.present or not terminal.admitted:
+                continue
+            if (track.expected >= track.unacked and not track.nearest) or track.conflict:
+                del self._missing[device, journal]
+                continue
+            found.append((terminal, track))
+        return found
+
+    # --- records ---
+
+    def _begin(self, terminal: Terminal, hello: TermHello, now: float) -> list[Send]:
+        """Follow the journal that a terminal names, from its oldest unacknowledged record."""
+        if not hello.journal_id:
+            return []
+        upto = self._journals.get((terminal.device, hello.journal_id), 0)
+        owed = max(1, hello.oldest_unacked or hello.next_seq)
+        verified = min(owed - 1, upto)
+        track = terminal.begin_track(Track(hello.journal_id, verified, verified + 1, unacked=owed))
+        if 0 < hello.next_seq <= upto:
+            subject = f"{device_hex(terminal.device)} {hello.journal_id:08x}"
+            self._alarm(
+                "memory-went-back",
+                subject,
+                "A terminal has forgotten records that it had sent. Nothing is lost here; compare its table's results.",
+            )
+        if verified + 1 < owed:
+            # Our store is older than what this terminal was told: it may still hold the records.
+            return self._ask(terminal, track, now)
+        return []
+
+    def _record(self, terminal: Terminal, record: Record, now: float, wall: str) -> list[Send]:
+        device, journal, seq = terminal.device, record.journal_id, record.seq
+        if not terminal.admitted:
+            return [self._nak(terminal, journal, seq, RecordReason.NOT_ADMITTED)]
+        if not seq or record.crc != record_crc(device, journal, seq, record.body):
+            return [self._nak(terminal, journal, seq, RecordReason.CRC)]
+        key = self._roster[device].key
+        if key and not check_auth(record.auth, key, device, journal, seq, record.body):
+            self._alarm(
+                "auth",
+                device_hex(device),
+                "A record came without the right key of its terminal. Pair the terminal anew if it was replaced.",
+            )
+            return [self._nak(terminal, journal, seq, RecordReason.AUTH)]
+        track = terminal.track(journal)
+        if track is None:
+            upto = self._journals.get((device, journal), 0)
+            expected = min(seq, upto + 1)
+            track = terminal.begin_track(Track(journal, expected - 1, expected))
+        if track.conflict and seq >= track.conflict:
+            return [self._nak(terminal, journal, track.conflict, RecordReason.CONFLICT)]
+        if track.verified < seq < track.expected:
+            return []  # it is on its way to the disk
+        if seq > track.expected:
+            track.nearest = min(track.nearest or seq, seq)
+            return self._ask(terminal, track, now) if now - track.asked_at >= self._limits.ask_every else []
+        if self._trouble or self._full or terminal.waiting >= self._limits.per_terminal:
+            track.dropped = True
+            terminal.over_limit += 1
+            return [] if self.credit else [self._to(terminal, Credit(0))]
+        raw = RawRecord(RecordKey(device, journal, seq), record.body, record.crc, record.auth)
+        if seq == track.expected:
+            track.expected += 1
+            track.asked, track.asked_at, track.nearest = 0, -1e9, 0
+        track.waiting += 1
+        self._queue.append(Work(TakeRecord(raw, terminal.seat, wall), terminal, track))
+        if self.queued >= self._limits.queue:
+            self._full = True
+            return self._broadcast_credit()
+        return []
+
+    def _stored(
+        self,
+        work: Work,
+        key: RecordKey,
+        done: Done,
+        acks: dict[tuple[int, int], tuple[Terminal, Track]],
+        now: float,
+    ) -> list[Send]:
+        terminal, track = work.terminal, work.track
+        if terminal is None or track is None:
+            return []
+        track.waiting -= 1
+        name = (key.device, key.journal)
+        self._journals[name] = max(self._journals.get(name, 0), done.upto)
+        if done.verdict in TAKEN:
+            if key.seq == track.verified + 1:
+                track.verified = key.seq
+            acks[name] = (terminal, track)
+            return []
+        if done.verdict is Verdict.CONFLICT:
+            track.conflict = min(track.conflict or key.seq, key.seq)
+            return [self._nak(terminal, key.journal, key.seq, RecordReason.CONFLICT)]
+        track.expected = min(track.expected, track.verified + 1, done.upto + 1)
+        return self._ask(terminal, track, now)
+
+    def _ask(self, terminal: Terminal, track: Track, now: float) -> list[Send]:
+        """Ask for the record that is missing; after some tries give up those that the terminal no longer owes."""
+        self._missing[terminal.device, track.journal] = None
+        if track.waiting:
+            track.asked_at = now
+            return []
+        owed = min(track.nearest or track.unacked, track.unacked)
+        if track.asked >= self._limits.ask_times and owed > track.expected:
+            self._put(TakeHole(terminal.device, track.journal, track.expected, owed - 1), terminal, track)
+            track.asked = 0
+            track.asked_at = now
+            return []
+        track.asked += 1
+        track.asked_at = now
+        if track.nearest:
+            return [self._nak(terminal, track.journal, track.expected, RecordReason.GAP)]
+        return [self._to(terminal, Resend(terminal.device, track.journal, track.expected))]
+
+    def _hole_kept(self, work: Work, hole: TakeHole) -> None:
+        name = (hole.device, hole.journal)
+        self._journals[name] = max(self._journals.get(name, 0), hole.last)
+        track = work.track
+        if track is not None and track.expected == hole.first:
+            track.verified, track.expected = hole.last, hole.last + 1
+            track.asked, track.asked_at, track.nearest = 0, -1e9, 0
+            self._missing[hole.device, hole.journal] = None
+
+    def _forget(self, work: Work) -> None:
+        track = work.track
+        if track is not None:
+            track.waiting -= 1
+            track.expected = min(track.expected, track.verified + 1)
+            track.dropped = True
+
+    def _drained(self) -> list[Send]:
+        if not self._full or self._trouble or self.queued > self._limits.queue // 2:
+            return []
+        self._full = False
+        return self._broadcast_credit() + self._ask_dropped()
+
+    def _ask_dropped(self) -> list[Send]:
+        out = []
+        for terminal in self.terminals:
+            for track in terminal.tracks.values():
+                if track.dropped:
+                    track.dropped = False
+                    out.append(self._to(terminal, Resend(terminal.device, track.journal, track.expected)))
+        return out
+
+    # --- small things ---
+
+    def _nak(self, terminal: Terminal, journal: int, seq: int, reason: RecordReason) -> Send:
+        return self._to(terminal, RecordNak(terminal.device, journal, seq, int(reason)))
+
+    def _broadcast_credit(self) -> list[Send]:
+        for terminal in self._by_device.values():
+            terminal.credit = self.credit
+        return [Send(station, 0, Credit(self.credit)) for station in sorted(self._stations)]

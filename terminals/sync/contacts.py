@@ -1,0 +1,278 @@
+"""The roster's side of the collector: who is in contact, who is admitted to which table, which plan it holds. Sans-IO.
+
+Work for the store is queued here and in ``terminals.sync.collector``, which adds records and acknowledgements.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from firmware_bridge.wire.messages import Admit, Call, Credit, Message, TermHello, TermStatus, Text
+from firmware_bridge.wire.numbers import Admission, CallState, Role
+from terminals.store.desk import Device, DeviceState
+from terminals.store.values import device_hex
+from terminals.sync.ingest import Done, Job, TakeAlarm, TakeDesk, TakeDevice
+from terminals.sync.setup import EventSetup, section_letter
+from terminals.sync.terminal import Terminal, Track
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """queue: jobs that may wait for the disk. batch: jobs of one transaction. credit: records that a terminal may send
+    unacknowledged. per_terminal: its records that may wait. devices: terminals known at all. ask_every, ask_times:
+    seconds between, and number of, requests for missing records before they are given up. plan_every: seconds before
+    the same plan is sent again. probe_every: seconds between tries of a store that fails."""
+
+    queue: int = 2048
+    batch: int = 256
+    credit: int = 4
+    per_terminal: int = 16
+    devices: int = 4096
+    ask_every: float = 2.0
+    ask_times: int = 3
+    plan_every: float = 10.0
+    probe_every: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A message to a terminal. address 0: the station itself, or all its terminals."""
+
+    station: str
+    address: int
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    job: Job
+    terminal: Terminal | None = None
+    track: Track | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What the store should do in one transaction."""
+
+    work: tuple[Work, ...]
+
+    @property
+    def jobs(self) -> list[Job]:
+        return [work.job for work in self.work]
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class Contacts:
+    """Terminals in contact and their admission."""
+
+    def __init__(self, setup: EventSetup, roster: Mapping[int, Device], limits: Limits) -> None:
+        self._setup = setup
+        self._roster = dict(roster)
+        self._limits = limits
+        self._terminals: dict[tuple[str, int], Terminal] = {}
+        self._by_device: dict[int, Terminal] = {}
+        self._queue: deque[Work] = deque()
+        self._stations: set[str] = set()
+        self.strangers = 0
+
+    # --- what others may look at ---
+
+    @property
+    def setup(self) -> EventSetup:
+        return self._setup
+
+    @property
+    def terminals(self) -> list[Terminal]:
+        """Those that have shown themselves since the start, by device id."""
+        return [self._by_device[device] for device in sorted(self._by_device)]
+
+    @property
+    def roster(self) -> Mapping[int, Device]:
+        return self._roster
+
+    @property
+    def credit(self) -> int:
+        """What terminals are allowed now."""
+        return self._limits.credit
+
+    def set_setup(self, setup: EventSetup, now: float) -> list[Send]:
+        """The event has changed: terminals get their new plans at once."""
+        self._setup = setup
+        out: list[Send] = []
+        for terminal in self.terminals:
+            if terminal.admitted and terminal.present:
+                out += self._plan(terminal, now)
+        return out
+
+    def set_device(self, device: Device, now: float) -> list[Send]:
+        """The director has changed the roster, and the store has it already."""
+        self._roster[device.id] = device
+        terminal = self._by_device.get(device.id)
+        return [] if terminal is None else self._announce(terminal, now)
+
+    def text(self, text: str, section: int = 0, table: int = 0, *, urgent: bool = False) -> list[Send]:
+        """A message of the director to a table, a section (table 0) or all (section 0)."""
+        message = Text(int(urgent), text[:240])
+        return [
+            Send(t.station, t.address, message)
+            for t in self.terminals
+            if t.admitted and t.present and section in (0, t.section) and table in (0, t.table)
+        ]
+
+    # --- hello and admission ---
+
+    def _hello(self, station: str, address: int, hello: TermHello, now: float) -> list[Send]:
+        if hello.role != Role.TERMINAL or not address or not hello.device_id:
+            self.strangers += 1
+            return []
+        device = hello.device_id
+        terminal = self._by_device.get(device)
+        if terminal is None:
+            if len(self._by_device) >= self._limits.devices:
+                self.strangers += 1
+                return []
+            terminal = self._by_device[device] = Terminal(station, address, device)
+        if self._terminals.get((terminal.station, terminal.address)) is terminal:
+            del self._terminals[terminal.station, terminal.address]
+        before = self._terminals.get((station, address))
+        if before is not None and before is not terminal:
+            before.present = False
+        terminal.station, terminal.address = station, address
+        self._terminals[station, address] = terminal
+        terminal.model, terminal.firmware, terminal.boot_id = hello.model, hello.firmware, hello.boot_id
+        terminal.present, terminal.last_seen = True, now
+        terminal.plan_sent, terminal.told = None, ""
+        known = self._roster.get(device)
+        if known is None:
+            known = Device(device, DeviceState.WAITING, model=hello.model, firmware=hello.firmware)
+            self._roster[device] = known
+            self._put(TakeDevice(known))
+        return self._announce(terminal, now) + self._begin(terminal, hello, now)
+
+    def _begin(self, terminal: Terminal, hello: TermHello, now: float) -> list[Send]:
+        """What else follows from an introduction."""
+        return []
+
+    def _announce(self, terminal: Terminal, now: float) -> list[Send]:
+        """Tell a terminal what the roster says of it."""
+        device = self._roster[terminal.device]
+        terminal.admitted = device.state is DeviceState.ADMITTED and self._may_play(device)
+        terminal.refused = device.state is DeviceState.REFUSED
+        terminal.section, terminal.table = (device.section, device.table) if terminal.admitted else (0, 0)
+        terminal.credit = self.credit
+        if terminal.admitted:
+            out = [self._admit(terminal, Admission.ADMITTED, ""), self._to(terminal, Credit(self.credit))]
+            held = terminal.status
+            return out if held is None else out + self._plan(terminal, now)
+        if terminal.refused:
+            return [self._admit(terminal, Admission.REFUSED, "This terminal is not used tonight.")]
+        return [self._admit(terminal, Admission.WAITING, terminal.told or "Waiting for the director.")]
+
+    def _may_play(self, device: Device) -> bool:
+        return bool(device.key) or not self._setup.settings.need_key
+
+    def _status(self, terminal: Terminal, status: TermStatus, now: float) -> list[Send]:
+        wanted = (status.section, status.table) if status.table else (0, 0)
+        if terminal.admitted and wanted in ((0, 0), terminal.seat):
+            return self._plan(terminal, now)
+        device = self._roster[terminal.device]
+        if terminal.refused or wanted == (0, 0) or terminal.asking == wanted:
+            return []
+        if not self._setup.has_table(*wanted):
+            return self._tell(terminal, "The event has no such table.")
+        holder = self._holder(*wanted)
+        if holder is not None and holder != terminal.device:
+            place = f"{section_letter(status.section)}{status.table}"
+            self._alarm(
+                "take-over",
+                f"{device_hex(terminal.device)} {place}",
+                f"A second terminal wants table {place}. Replace the first one if it is broken.",
+            )
+            return self._tell(terminal, f"Table {place} has a terminal. Call the director.")
+        if not self._setup.settings.admit_all or not self._may_play(device):
+            return self._tell(terminal, "Waiting for the director.")
+        terminal.asking = wanted
+        self._put(TakeDevice(replace(device, state=DeviceState.ADMITTED, section=wanted[0], table=wanted[1])))
+        return []
+
+    def _holder(self, section: int, table: int) -> int | None:
+        for terminal in self._by_device.values():
+            if terminal.asking == (section, table):
+                return terminal.device
+        for device in self._roster.values():
+            if device.state is DeviceState.ADMITTED and (device.section, device.table) == (section, table):
+                return device.id
+        return None
+
+    def _tell(self, terminal: Terminal, text: str) -> list[Send]:
+        if terminal.told == text:
+            return []
+        terminal.told = text
+        state = Admission.ADMITTED if terminal.admitted else Admission.WAITING
+        return [self._admit(terminal, state, text)]
+
+    def _device_kept(self, device: Device, done: Done, now: float) -> list[Send]:
+        terminal = self._by_device.get(device.id)
+        if terminal is not None:
+            terminal.asking = None
+        if done.refused:
+            return [] if terminal is None else self._tell(terminal, "This table has a terminal. Call the director.")
+        if device.state is DeviceState.WAITING and self._roster[device.id].state is not DeviceState.WAITING:
+            return []
+        self._roster[device.id] = device
+        if terminal is None or device.state is DeviceState.WAITING:
+            return []
+        return self._announce(terminal, now)
+
+    def _admit(self, terminal: Terminal, state: Admission, text: str) -> Send:
+        message = Admit(terminal.device, int(state), self._setup.id, terminal.section, terminal.table, text)
+        return self._to(terminal, message)
+
+    def _plan(self, terminal: Terminal, now: float) -> list[Send]:
+        """The plan of its table, when the terminal holds another one."""
+        held = terminal.status
+        version = self._setup.plan_version
+        if not terminal.table or (held is not None and held.plan_version == version):
+            return []
+        if terminal.plan_sent is not None:
+            sent, at = terminal.plan_sent
+            if sent == version and now - at < self._limits.plan_every:
+                return []
+        plan = self._setup.table_plan(terminal.section, terminal.table)
+        if plan is None:
+            return []
+        terminal.plan_sent = (version, now)
+        return [self._to(terminal, plan)]
+
+    def _call(self, terminal: Terminal, call: Call, wall: str) -> list[Send]:
+        place = {"section": terminal.section, "table": terminal.table, "round": call.round, "state": call.state}
+        self._put(TakeDesk("call", {**place, "device": device_hex(terminal.device)}, wall=wall))
+        if call.state == CallState.CALLED:
+            return [self._to(terminal, Text(0, "The director is called."))]
+        return []
+
+    def _lose(self, station: str) -> None:
+        """The station has started anew: addresses mean nothing until terminals introduce themselves."""
+        for name in [name for name in self._terminals if name[0] == station]:
+            self._terminals.pop(name).present = False
+
+    def _put(self, job: Job, terminal: Terminal | None = None, track: Track | None = None) -> None:
+        # Roster, alarms and calls are few; a flood of them is cut off so that memory stays bounded.
+        if len(self._queue) < 2 * self._limits.queue:
+            self._queue.append(Work(job, terminal, track))
+
+    def _alarm(self, kind: str, subject: str, text: str) -> None:
+        waiting = any(
+            isinstance(work.job, TakeAlarm) and (work.job.kind, work.job.subject) == (kind, subject)
+            for work in self._queue
+        )
+        if not waiting:
+            self._put(TakeAlarm(kind, subject, text))
+
+    @staticmethod
+    def _to(terminal: Terminal, message: Message) -> Send:
+        return Send(terminal.station, terminal.address, message)

@@ -1,0 +1,241 @@
+"""What the director looks at: every table, round and board with its state; what is missing; lines for the scoring.
+
+Pure: an event and its current results in, values out. Nothing is invented: a board that nobody entered is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from terminals.movement.model import Format, Movement, Seating
+from terminals.result import NotEntered, NotPlayed
+from terminals.scoring.lines import Contestant, ResultLine, ScoringField, WinnerGroup
+from terminals.store.results import CurrentResult
+from terminals.store.values import PlayKey, PlayStatus
+from terminals.sync.sense import OTHER_ROUND, OTHER_TABLE, UNBOUND, UNPLANNED, movement_numbers
+from terminals.sync.setup import EventSetup, Section
+
+
+class CellState(StrEnum):
+    """State of one scheduled board at one table."""
+
+    MISSING = "missing"
+    ENTERED = "entered"
+    CONFIRMED = "confirmed"
+    AMENDED = "amended"
+    FINAL = "final"
+    NOT_PLAYED = "not-played"
+    ATTENTION = "attention"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One board that the movement schedules. result: its current result, if there is any row of it."""
+
+    section: str
+    round: int
+    table: int
+    board: int
+    ns: int
+    ew: int
+    state: CellState
+    result: CurrentResult | None = None
+
+
+def cells(setup: EventSetup, current: Iterable[CurrentResult], *, final: bool = False) -> list[Cell]:
+    """Every scheduled board, by section, round, table and in the order of playing. final: the correction period is
+    over (Law 79C)."""
+    rows = {row.play: row for row in current}
+    out = []
+    for section in setup.sections:
+        if section.movement is None:
+            continue
+        for seating in section.movement.seatings:
+            for board in seating.boards:
+                row = rows.get(PlayKey(section.letter, board, seating.ns, seating.ew))
+                out.append(
+                    Cell(
+                        section=section.letter,
+                        round=seating.round,
+                        table=seating.table,
+                        board=board,
+                        ns=seating.ns,
+                        ew=seating.ew,
+                        state=cell_state(row, final=final),
+                        result=row,
+                    )
+                )
+    return out
+
+
+def cell_state(row: CurrentResult | None, *, final: bool = False) -> CellState:
+    if row is None:
+        return CellState.MISSING
+    if row.attention:
+        return CellState.ATTENTION
+    if row.content is None:
+        return CellState.MISSING
+    if isinstance(row.content, NotPlayed):
+        return CellState.NOT_PLAYED
+    if final:
+        return CellState.FINAL
+    return {
+        PlayStatus.CONFIRMED: CellState.CONFIRMED,
+        PlayStatus.AMENDED: CellState.AMENDED,
+        PlayStatus.FINAL: CellState.FINAL,
+    }.get(row.status, CellState.ENTERED)
+
+
+def missing(setup: EventSetup, current: Iterable[CurrentResult], round: int | None = None) -> list[Cell]:
+    """Scheduled boards without a result; of one round if given. A board "not played" is not missing."""
+    return [
+        cell
+        for cell in cells(setup, current)
+        if (cell.result is None or cell.result.content is None) and round in (None, cell.round)
+    ]
+
+
+def unplanned(setup: EventSetup, current: Iterable[CurrentResult]) -> list[CurrentResult]:
+    """Results of plays that the movement does not have (Law 15); also those held until there is a movement."""
+    out = []
+    for row in current:
+        section = setup.section_called(row.play.section)
+        movement = None if section is None else section.movement
+        known = movement is not None and row.play.play == 1
+        if not known or (row.play.board, row.play.ns, row.play.ew) not in movement_numbers(movement).meetings:  # type: ignore[arg-type]
+            out.append(row)
+    return out
+
+
+def plan_warnings(setup: EventSetup, row: CurrentResult) -> tuple[str, ...]:
+    """How a result differs from the movement as it is now; a result held before the movement was set is bound here."""
+    section = setup.section_called(row.play.section)
+    if section is None or section.movement is None:
+        return (UNBOUND,)
+    where = movement_numbers(section.movement).meetings.get((row.play.board, row.play.ns, row.play.ew))
+    if where is None:
+        return (UNPLANNED,)
+    wrong = []
+    if row.round and where[0] != row.round:
+        wrong.append(OTHER_ROUND)
+    if row.table and where[1] != row.table:
+        wrong.append(OTHER_TABLE)
+    return tuple(wrong)
+
+
+# --- for the scoring ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringInput:
+    """What ``terminals.scoring`` needs of an event."""
+
+    lines: list[ResultLine]
+    fields: list[ScoringField]
+    groups: list[WinnerGroup]
+
+
+def scoring_input(setup: EventSetup, current: Iterable[CurrentResult]) -> ScoringInput:
+    """Lines of all current results, one field for each section, and the winner groups of the movements."""
+    sections = {section.letter: section for section in setup.sections}
+    lines = [
+        _line(row, sections[row.play.section])
+        for row in current
+        if row.content is not None and row.play.section in sections
+    ]
+    fields, groups = [], []
+    for section in setup.sections:
+        if section.movement is None:
+            continue
+        expected = dict(section.movement.expected_per_board())
+        extra: dict[int, int] = {}
+        for line in lines:
+            if line.section == section.letter and not isinstance(line.result, NotPlayed):
+                extra[line.board] = extra.get(line.board, 0) + 1
+        # More results than scheduled happen when pairs played boards that were not theirs (Law 15).
+        expected.update({board: max(count, expected.get(board, 0)) for board, count in extra.items()})
+        fields.append(ScoringField(expected, frozenset({section.letter})))
+        for group in section.movement.groups:
+            name = group.name if len(setup.sections) == 1 else f"{section.letter} {group.name}"
+            groups.append(WinnerGroup(name, tuple(Contestant(section.letter, one) for one in group.contestants)))
+    return ScoringInput(lines, fields, groups)
+
+
+def _line(row: CurrentResult, section: Section) -> ResultLine:
+    play = row.play
+    ns_players: tuple[Contestant, ...] = ()
+    ew_players: tuple[Contestant, ...] = ()
+    if section.movement is not None and section.movement.format is Format.INDIVIDUAL:
+        seating = _seating(section.movement, row)
+        if seating is not None and seating.players:
+            north, east, south, west = (Contestant(play.section, one) for one in seating.players)
+            ns_players, ew_players = (north, south), (east, west)
+    return ResultLine(
+        board=play.board,
+        ns=Contestant(play.section, play.ns),
+        ew=Contestant(play.section, play.ew),
+        result=row.content if row.content is not None else NotEntered(),
+        section=play.section,
+        play=play.play,
+        ns_players=ns_players,
+        ew_players=ew_players,
+    )
+
+
+def _seating(movement: Movement, row: CurrentResult) -> Seating | None:
+    where = movement_numbers(movement).meetings.get((row.play.board, row.play.ns, row.play.ew))
+    return None if where is None else movement.at(*where)
+
+
+# --- a playing director ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Veil:
+    """Which boards a playing director has yet to play: of those he sees that they are entered, not what.
+
+    boards: (section, board) hidden from him.
+    """
+
+    boards: frozenset[tuple[str, int]]
+
+    def hides(self, play: PlayKey) -> bool:
+        return (play.section, play.board) in self.boards
+
+
+NO_VEIL = Veil(frozenset())
+
+
+def veil_for(setup: EventSetup, current: Iterable[CurrentResult], director: Iterable[str]) -> Veil:
+    """The veil of a director who plays as ``director`` ("A7": section letter and number)."""
+    rows = list(current)
+    hidden: set[tuple[str, int]] = set()
+    for name in director:
+        section = setup.section_called(name[:1]) if name else None
+        if section is None or section.movement is None or not name[1:].isdigit():
+            continue
+        pair = int(name[1:])
+        done = {
+            row.play.board
+            for row in rows
+            if row.play.section == section.letter and pair in (row.play.ns, row.play.ew) and row.content is not None
+        }
+        hidden.update((section.letter, board) for board in section.movement.boards_of(pair) if board not in done)
+    return Veil(frozenset(hidden))
+
+
+def veiled(rows: Iterable[CurrentResult], veil: Veil) -> Iterator[tuple[CurrentResult, bool]]:
+    """Each row with True when its content must not be shown."""
+    for row in rows:
+        yield row, veil.hides(row.play)
+
+
+def counts(current: Iterable[CurrentResult]) -> Mapping[str, int]:
+    """Results by state, for a line of progress."""
+    out: dict[str, int] = {}
+    for row in current:
+        state = cell_state(row).value
+        out[state] = out.get(state, 0) + 1
+    return out

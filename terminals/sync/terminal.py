@@ -1,0 +1,82 @@
+"""What the collector remembers of one terminal while it runs: a few numbers, never its records.
+
+A terminal's records are verified in the order of its journal, from the oldest that it says is not yet acknowledged. A
+record is acknowledged only when every unacknowledged one before it was seen as well: a terminal whose memory went back
+in time repeats numbers with other contents, and none of those may be covered by an acknowledgement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from firmware_bridge.wire.messages import TermStatus
+
+MAX_TRACKS = 4
+"""Journals of one terminal that are followed at once; the oldest is forgotten (and found again from its records)."""
+
+
+@dataclass(slots=True)
+class Track:
+    """One journal. verified: highest seq known to be stored as the terminal has it; expected: the next to take.
+
+    waiting: records on their way to the disk. unacked: the oldest that the terminal itself says is not acknowledged,
+    0 when it did not say. asked_at, asked: when and how often the next record was asked for in vain.
+    """
+
+    journal: int
+    verified: int
+    expected: int
+    waiting: int = 0
+    unacked: int = 0
+    asked_at: float = -1e9
+    asked: int = 0
+    nearest: int = 0
+    dropped: bool = False
+    conflict: int = 0
+
+
+@dataclass(slots=True)
+class Terminal:
+    """A terminal in contact. station: name of its base station; address: its number there."""
+
+    station: str
+    address: int
+    device: int
+    model: str = ""
+    firmware: str = ""
+    boot_id: int = 0
+    admitted: bool = False
+    refused: bool = False
+    section: int = 0
+    table: int = 0
+    status: TermStatus | None = None
+    present: bool = True
+    last_seen: float = 0.0
+    credit: int = 1
+    plan_sent: tuple[int, float] | None = None
+    asking: tuple[int, int] | None = None
+    told: str = ""
+    over_limit: int = 0
+    tracks: dict[int, Track] = field(default_factory=dict)
+
+    @property
+    def seat(self) -> tuple[int, int] | None:
+        """Section number and table at which it was admitted."""
+        return (self.section, self.table) if self.admitted and self.table else None
+
+    @property
+    def waiting(self) -> int:
+        """Its records on their way to the disk."""
+        return sum(track.waiting for track in self.tracks.values())
+
+    def track(self, journal: int) -> Track | None:
+        return self.tracks.get(journal)
+
+    def begin_track(self, track: Track) -> Track:
+        """Follow a journal from now on."""
+        self.tracks.pop(track.journal, None)
+        while len(self.tracks) >= MAX_TRACKS:
+            idle = next((t for t in self.tracks.values() if not t.waiting), None)
+            self.tracks.pop(next(iter(self.tracks)) if idle is None else idle.journal)
+        self.tracks[track.journal] = track
+        return track
