@@ -259,11 +259,14 @@ def board_set(number: int, size: int, first_board: int = 1) -> tuple[int, ...]:
 
 
 def find_shares(seatings: Iterable[Seating]) -> tuple[Share, ...]:
-    """Sets of which one physical copy is used by several tables in a round."""
-    users: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+    """Boards of which one physical copy is used by several tables in a round, by the tables that use them."""
+    users: dict[tuple[int, int, int], set[int]] = {}
     for seating in seatings:
-        users.setdefault((seating.round, seating.copy, tuple(sorted(seating.boards))), []).append(seating.table)
-    shared = ((key, sorted(tables)) for key, tables in users.items() if len(tables) > 1)
-    return tuple(
-        sorted((Share(key[0], tuple(tables), key[2]) for key, tables in shared), key=lambda s: (s.round, s.tables))
-    )
+        for board in seating.boards:
+            users.setdefault((seating.round, seating.copy, board), set()).add(seating.table)
+    shared: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+    for (number, copy, board), tables in users.items():
+        if len(tables) > 1:
+            shared.setdefault((number, copy, tuple(sorted(tables))), []).append(board)
+    shares = (Share(number, tables, tuple(sorted(boards))) for (number, _, tables), boards in shared.items())
+    return tuple(sorted(shares, key=lambda share: (share.round, share.tables, share.boards)))
