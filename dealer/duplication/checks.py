@@ -197,7 +197,8 @@ class BoardWatch:
             case Disconnected():
                 self._object(self._checks.continuity, Reason.LINK_LOST)
             case Connected():
-                self._object(self._checks.continuity, Reason.RESTARTED if event.restarted else Reason.LINK_LOST)
+                # Without a restart it is the greeting of this session, or follows a loss that has been noted already.
+                self._object(self._checks.continuity and event.restarted, Reason.RESTARTED)
             case HopperChanged():
                 pass
 

@@ -140,8 +140,8 @@ class DuplicationJob:
             found = await self._journal.take_over(self._plan.set_id, keys, assumed)
             self._states = {k: row.state for k, row in (await self._journal.rows(self._plan.set_id)).items()}
             todo = [i for i in self._plan.items if self._options.redo or self._states[i.key] not in SETTLED]
-            self._report(JobBegan(len(keys), len(keys) - len(todo), found))
-            await self._look_at_machine(todo[0] if todo else None, interrupted=found > 0)
+            self._report(JobBegan(len(keys), len(keys) - len(todo), len(found)))
+            await self._look_at_machine(todo[0].key if todo else None, found[0] if found else None)
             for item in todo:
                 await self._make(item)
             good = sum(self._states[key] is BoardState.GOOD for key in keys)
@@ -208,6 +208,8 @@ class DuplicationJob:
     async def _attempt(self, item: BoardCopy, number: int) -> tuple[BoardWatch, Verdict]:
         """One attempt, from the journal row to the committed verdict."""
         while True:
+            # A board that was interrupted is then never mistaken for the one before it, which is still in.
+            await self._old_board_out(item)
             identity = self._identity()
             work = _Work(item, self._options.new_job_id(), self._states[item.key])
             await self._journal.begin(
@@ -237,6 +239,26 @@ class DuplicationJob:
                 await self._tell(tell.dealing(item.key, self._plan.copies))
                 await self._follow(watch)
             return watch, await self._conclude(work, watch)
+
+    async def _old_board_out(self, item: BoardCopy) -> None:
+        """Wait until the board that has been dealt, or does not belong here, is out of the machine."""
+        while self._slot.must_go:
+            event = await self._mail.get(None)
+            assert event is not None
+            self._slot.note(event)
+            if not isinstance(event, Disconnected | Connected):
+                continue
+            if isinstance(event, Connected):
+                if not event.restarted:
+                    continue
+                self._mail.put_back(event)
+            asked = self._shown
+            await self._reconnect(item)
+            # Whatever the machine believes after a power cut: the board that was to go out is no empty one.
+            self._slot.must_go = self._slot.board_in
+            self._slot.inserted = None
+            if self._slot.must_go and asked is not None:
+                await self._tell(asked)
 
     async def _follow(self, watch: BoardWatch) -> None:
         """Watch the machine deal until the board is done or something is wrong."""
@@ -317,22 +339,29 @@ class DuplicationJob:
                 code="machine-cannot-route",
             )
 
-    async def _look_at_machine(self, first: BoardCopy | None, *, interrupted: bool) -> None:
-        """Before the first board: end whatever the machine is doing, and see what lies in it."""
+    async def _look_at_machine(self, first: BoardKey | None, interrupted: BoardKey | None) -> None:
+        """Before the first board: end whatever the machine is doing, and see what lies in it.
+
+        A board that is in already has to come out, whatever the machine says of it: after a power cut it believes its
+        pockets to be empty, and a good board would be dealt into once more.
+        """
         try:
-            fresh = self._slot.look(await self._machine.snapshot())
+            self._slot.look(await self._machine.snapshot())
             await self._machine.abort(0)
         except LinkLost:
             await self._reconnect(None)
-            fresh = self._slot.inserted is not None
+        self._slot.inserted = None
+        self._slot.must_go = self._slot.board_in
         if first is None:
             return
-        if interrupted:
+        another = self._slot.board_in and interrupted is not None and self._slot.label not in (0, interrupted.board)
+        if interrupted is not None and not another:
             self._slot.stopped()
             lost = Verdict(BoardState.UNKNOWN, (Reason.INTERRUPTED,))
-            await self._tell(tell.collect(first.key, self._plan.copies, lost, None), lost.reasons)
-        elif self._slot.board_in and not fresh:
-            await self._tell(tell.remove_first(first.key, self._plan.copies))
+            await self._tell(tell.collect(interrupted, self._plan.copies, lost, None), lost.reasons)
+        elif self._slot.board_in:
+            # It may be a good one that only waits to be taken out: nobody is told to empty it.
+            await self._tell(tell.remove_first(first, self._plan.copies))
 
     async def _reconnect(self, item: BoardCopy | None) -> None:
         """Wait for the machine to come back, end what it was doing, and see what lies in it.

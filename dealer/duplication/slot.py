@@ -32,6 +32,9 @@ from drivers.api import (
 )
 from firmware_bridge.errors import DeviceError, LinkLost
 
+_UNTOUCHED = (MachineStateCode.IDLE, MachineStateCode.ARMED)
+"""States in which no card has been dealt since the board was put in."""
+
 Tell = Callable[..., Awaitable[None]]
 
 MAX_REFUSALS = 8
@@ -72,6 +75,7 @@ class Slot:
 
     def __init__(self) -> None:
         self.board_in = False
+        self.label = 0
         self.hopper: int | None = None
         self.must_go = False
         self.collecting = False
@@ -101,9 +105,10 @@ class Slot:
     def look(self, snapshot: MachineSnapshot) -> bool:
         """Take in a snapshot. True when a board is in that may be dealt as it lies there: nothing was dealt into it."""
         self.board_in = snapshot.board_in
+        self.label = snapshot.label
         self.hopper = snapshot.hopper
         self.inserted = None
-        fresh = snapshot.board_in and snapshot.state == MachineStateCode.IDLE and not any(snapshot.counts)
+        fresh = snapshot.board_in and snapshot.state in _UNTOUCHED and not any(snapshot.counts)
         self.must_go = snapshot.board_in and not fresh
         if fresh:
             self.inserted = BoardInserted(snapshot.label, snapshot.orientation)

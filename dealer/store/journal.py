@@ -118,14 +118,16 @@ class Journal:
 
         await self._submit(job)
 
-    async def take_over(self, set_id: str, keys: Collection[BoardKey], state: BoardState = BoardState.UNKNOWN) -> int:
-        """What a new run does first: rows that are still ``dealing`` become ``unknown``. Returns how many.
+    async def take_over(
+        self, set_id: str, keys: Collection[BoardKey], state: BoardState = BoardState.UNKNOWN
+    ) -> list[BoardKey]:
+        """What a new run does first: rows that are still ``dealing`` become ``unknown``. Returns which.
 
         ``state`` is another one only in tests that show what happens when such boards are assumed to be made.
         """
 
-        def job(connection: Connection) -> int:
-            found = 0
+        def job(connection: Connection) -> list[BoardKey]:
+            found = []
             for key in keys:
                 rows = connection.execute(
                     "UPDATE board_copy SET state = ?, reasons = ?, changed_at = ?"
@@ -141,7 +143,7 @@ class Journal:
                     ),
                 ).fetchall()
                 for (job_id,) in rows:
-                    found += 1
+                    found.append(key)
                     connection.execute(
                         "UPDATE attempt SET state = ?, reasons = ?, ended_at = ? WHERE job_id = ? AND ended_at = ''",
                         (BoardState.UNKNOWN.value, Reason.INTERRUPTED.value, self._now(), job_id),

@@ -62,9 +62,9 @@ class Run:
         """Positions of the card events."""
         return [i for i, event in enumerate(self.events) if isinstance(event, CardPassed)]
 
-    def change(self, index: int, **fields: int | float) -> None:
-        """Bend the report of the ``index``-th card."""
-        self.events[index] = replace(self.events[index], **fields)
+    def change(self, position: int, /, **fields: int | float) -> None:
+        """Bend the report of the card at ``position``."""
+        self.events[position] = replace(self.events[position], **fields)
 
     def change_done(self, **fields: object) -> None:
         self.events[-1] = replace(self.events[-1], **fields)
@@ -249,8 +249,9 @@ class FakeMachine:
         elif action == Action.CONFIRM_BOARD and self.habits.presses_key:
             self.emit(BoardConfirmed(board, copy))
         elif action in (Action.COLLECT_CARDS, Action.REPLACE_PACK):
+            # Who has no board in the machine empties the one that is named.
+            self.truth.pop(self.wanted if self.board_in else (board, copy), None)
             self.pull()
-            self.truth.pop(self.wanted, None)
             self.set_hopper(HopperState.EMPTY)
             self.later(1.0, self.load)
         elif action == Action.RETURN_BOARD and not self.board_in:
