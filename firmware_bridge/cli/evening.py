@@ -80,6 +80,8 @@ def _simulated(request: Any, speed: str, baud: int, data: Path | None, evidence:
 
     with _directory(data) as directory, _watched(directory) as view:
         ended = run_async(run(directory, request, speed, on_event=view, evidence=evidence, baud=baud))
+    if data is None:
+        ended.fields["data"] = None  # it is gone already
     text = rankings_text(ended.rankings)
     if speed == "max":
         text += "\n\n" + _times_text(ended.fields["seconds"])

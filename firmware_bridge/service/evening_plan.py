@@ -100,6 +100,11 @@ def decide(request: EveningRequest) -> tuple[EveningPlan, DealSet]:
     return plan, deals
 
 
+def movement_of(request: EveningRequest) -> Movement:
+    """The movement that the numbers of a request stand for. Raises EntryError (exit 2) when none fits."""
+    return _movement(request, None)
+
+
 def _movement(request: EveningRequest, given: tuple[Board, ...] | None) -> Movement:
     pairs, tables = request.pairs, request.tables
     if given is not None:
