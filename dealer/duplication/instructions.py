@@ -95,10 +95,12 @@ def reading(key: BoardKey, copies: int) -> Instruction:
     return Instruction(text, Action.WAIT, Sound.NONE, key.board, key.copy)
 
 
-def finished(good: int, planned: int) -> Instruction:
+def finished(good: int, planned: int, *, board_in: bool = False) -> Instruction:
+    last = " Take the last one out." if board_in else ""
     if good == planned:
-        return Instruction(f"All {planned} boards are made and good.", Action.FINISHED, Sound.DONE)
-    text = f"{good} of {planned} boards are good. See the list for the others."
+        what = "The board is made and good." if planned == 1 else f"All {planned} boards are made and good."
+        return Instruction(what + last, Action.FINISHED, Sound.DONE)
+    text = f"{good} of {planned} boards are good. See the list for the others.{last}"
     return Instruction(text, Action.FINISHED, Sound.STOP)
 
 

@@ -145,7 +145,7 @@ class DuplicationJob:
             for item in todo:
                 await self._make(item)
             good = sum(self._states[key] is BoardState.GOOD for key in keys)
-            await self._tell(tell.finished(good, len(keys)))
+            await self._tell(tell.finished(good, len(keys), board_in=self._slot.board_in))
         except BaseException:
             # Whatever ends the run, Ctrl-C included: first the motors, then the journal, then the rest.
             await self._stop_everything()
