@@ -86,7 +86,7 @@ def _write(
     acceptance: str,
 ) -> Outcome:
     from dealer.files import replacing
-    from dealer.formats.api import WriteOptions, write_deals
+    from dealer.formats.api import WriteOptions
 
     fresh = [board for board in deals.boards if board not in old] if old else deals.boards
     keep_keys = None
@@ -104,13 +104,23 @@ def _write(
         origin=deals.origin,
         fingerprint=deals.fingerprint,
     )
-    content = write_deals(deals.boards, name, options)
+    content = _content(deals, name, options)
     with replacing(out, private=True) as file:
         file.write(content)
         repairs = put_on_record(deals, fresh, data)
         if keep_keys:
             keep_keys()
     return outcome(deals, len(deals.boards), out, repairs, acceptance)
+
+
+def _content(deals: DealSet, name: str, options: Any) -> bytes:
+    if name == "pbn":
+        from dealer.formats.pbn_write import write
+
+        return write(deals.boards, options)
+    from dealer.formats.api import write_deals
+
+    return write_deals(deals.boards, name, options)
 
 
 def outcome(deals: DealSet, count: int, out: str, reports: Sequence[Finding], acceptance: str = "") -> Outcome:

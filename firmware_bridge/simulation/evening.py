@@ -113,7 +113,8 @@ async def _device(spec: DeviceSpec, watch: service.Stopwatch, lines: dict[str, A
 
 def _line(summary: dict[str, Any]) -> dict[str, Any]:
     """Bytes, seconds in which the line was busy, seconds from its first to its last byte, and their ratio."""
-    busy, span = summary.get("line_busy_seconds"), summary.get("line_span_seconds")
+    busy, first, last = (summary.get(key) for key in ("busy_seconds", "first_byte", "last_byte"))
+    span = None if first is None or last is None else round(last - first, 3)
     ratio = round(span / busy, 3) if busy and span else None
     return {
         "bytes": summary.get("bytes_in", 0) + summary.get("bytes_out", 0),

@@ -1,0 +1,57 @@
+"""``deal generate`` for thousands of boards: numpy, constant memory, the same deals as one by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from dealer.bulk_job import generate_to_file, runs_of
+from dealer.files import replacing
+from dealer.formats.api import WriteOptions
+from dealer.generate import DealSet, Origin, SeededBytes, seeded_set_id
+from firmware_bridge.cli.deal_generate import open_dealing_db, outcome
+from firmware_bridge.cli.output import Outcome, progress
+
+_TELL_EVERY = 250_000
+
+
+def generate_bulk(numbers: Sequence[int], out: str, data: str | None, choices: dict[str, Any]) -> Outcome:
+    """Deal ``numbers`` into a PBN file; same promises as for a club's set, but no keys and so no fingerprint."""
+    from dealer.store.history import recording
+    from firmware_bridge.clock import SystemClock
+
+    seed = choices["seed"]
+    set_id = os.urandom(8).hex() if seed is None else seeded_set_id(seed)
+    deals = DealSet(set_id, Origin.OWN if seed is None else Origin.SEEDED, ())
+    options = WriteOptions(
+        dialect=choices["dialect"],
+        title=choices["title"] or None,
+        date=choices["date"],
+        set_id=deals.id,
+        origin=deals.origin,
+    )
+
+    def tell(done: int) -> None:
+        if done // _TELL_EVERY > told[0]:
+            told[0] = done // _TELL_EVERY
+            progress(f"{done} of {len(numbers)} boards dealt")
+
+    told = [0]
+    source = os.urandom if seed is None else SeededBytes(seed)
+    database = open_dealing_db(data) if seed is None else None
+    try:
+        with replacing(out, private=True) as file:
+            day = SystemClock().wall().date().isoformat()
+            keep = (
+                recording(database, set_id=deals.id, origin=deals.origin, dealt_on=day)
+                if database is not None
+                else nullcontext()
+            )
+            with keep as record:
+                generate_to_file(runs_of(numbers), file, options, randbytes=source, record=record, progress=tell)
+    finally:
+        if database is not None:
+            database.close()
+    return outcome(deals, len(numbers), out, ())
