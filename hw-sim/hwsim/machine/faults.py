@@ -1,0 +1,71 @@
+"""Faults that are put into the physical world of the dealing machine on purpose.
+
+A fault is written ``KIND@CARD[,NAME=VALUE...]``: it strikes at the CARD-th card that the machine ever feeds (1 is the
+first), counted in the state folder, so it strikes once whatever the timing and however often the process restarts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+KINDS = {
+    "gate-stuck": "deflectors do not lift for `for` cards (default 1): they go on to the last pocket",
+    "misread": "the reader sees another card's code without any doubt",
+    "smudge": "one module of the code is unreadable: a doubtful read",
+    "unreadable": "the code can't be read at all",
+    "jam": "the card stops before the reader",
+    "double-feed": "two cards are fed as one",
+    "misfeed": "the roller slips and no card comes",
+    "cover": "somebody opens the cover",
+    "pull": "somebody pulls the board out",
+    "unplug": "the line is unplugged for `for` seconds (default 1)",
+    "power-cut": "the machine loses its supply for `for` seconds (default 0.3)",
+}
+
+
+class FaultError(ValueError):
+    """A fault that is not written as it must be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    kind: str
+    card: int
+    options: dict[str, float] = field(default_factory=dict)
+
+    def option(self, name: str, default: float) -> float:
+        return self.options.get(name, default)
+
+
+def parse_fault(text: str) -> Fault:
+    """Raises FaultError with a sentence that says what is wrong."""
+    kind, _, rest = text.partition("@")
+    first, *more = rest.split(",")
+    if kind not in KINDS:
+        raise FaultError(f"unknown fault {kind!r}; there are {', '.join(KINDS)}")
+    try:
+        card = int(first.removeprefix("card="))
+        options = {name: float(value) for name, value in (item.split("=", 1) for item in more)}
+    except ValueError:
+        raise FaultError(f"a fault is written KIND@CARD or KIND@CARD,for=N, not {text!r}") from None
+    if card < 1 or set(options) - {"for"}:
+        raise FaultError(f"a fault is written KIND@CARD or KIND@CARD,for=N with CARD from 1 on, not {text!r}")
+    return Fault(kind, card, options)
+
+
+class FaultPlan:
+    """The faults still to come, in the order of their cards."""
+
+    def __init__(self, faults: list[Fault], used: list[int]) -> None:
+        self._faults = faults
+        self._used = set(used)
+
+    def due(self, card: int, *kinds: str) -> tuple[int, Fault] | None:
+        """The next unused fault of these kinds whose time has come with the ``card``-th card, and its number."""
+        for number, fault in enumerate(self._faults):
+            if number not in self._used and fault.kind in kinds and fault.card <= card:
+                return number, fault
+        return None
+
+    def mark(self, number: int) -> None:
+        self._used.add(number)

@@ -1,0 +1,550 @@
+"""The dealing machine's own program: what it believes, what it answers, how it deals (docs/protocol.md, 0x20 to 0x38).
+
+It sees the world only through its sensors and knows only what they told it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hwsim import codec, messages
+from hwsim.agenda import Agenda
+from hwsim.machine.mechanics import Mechanics, Transit
+from hwsim.machine.nonvolatile import Command, NonVolatile
+from hwsim.machine.profile import Profile
+from hwsim.messages import Fields
+from hwsim.numbers import (
+    JOKER,
+    UNKNOWN,
+    Action,
+    Capability,
+    FaultCode,
+    Hopper,
+    Kind,
+    Outcome,
+    Reason,
+    Role,
+    Segment,
+    State,
+)
+
+PACK = 52
+HAND = 13
+COMMANDS = frozenset({Kind.ARM, Kind.START, Kind.PAUSE, Kind.RESUME, Kind.ABORT, Kind.READ_BOARD})
+ACCEPTS = COMMANDS | {Kind.REPORT, Kind.SNAPSHOT, Kind.DISPLAY}
+RUNNING = (State.DEALING, State.PAUSED, State.READING)
+FIRMWARE = "hwsim 1.0"
+
+
+@dataclass(slots=True)
+class Sensors:
+    """Seated board, its label and how it lies, cover, hopper, and the beam over the belt."""
+
+    seated: Callable[[], bool]
+    label: Callable[[], int]
+    orientation: Callable[[], int]
+    cover_closed: Callable[[], bool]
+    hopper: Callable[[], int]
+    on_belt: Callable[[], int]
+
+
+@dataclass(slots=True)
+class Panel:
+    """The machine's own display and lamps: all that an operator can see of it."""
+
+    action: int = Action.NONE
+    board: int = 0
+    copy: int = 0
+    text: str = ""
+    sound: int = 0
+    changes: int = 0
+    hopper_empty: bool = True
+    running: bool = False
+    runs: int = 0  # how often the motors have started under this display
+
+
+@dataclass(slots=True)
+class Job:
+    id: int
+    board: int
+    copy: int
+    routing: list[int]
+    digest: bytes
+    fed: int = 0
+    reported: int = 0
+    seen: set[int] = field(default_factory=set)
+    routed: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+    placed: list[tuple[int, int]] = field(default_factory=list)
+    resumable: bool = False
+
+
+class Firmware:
+    """``send(kind, fields)`` queues a message for the host; it is lost without a session."""
+
+    def __init__(
+        self,
+        nv: NonVolatile,
+        profile: Profile,
+        mechanics: Mechanics,
+        sensors: Sensors,
+        panel: Panel,
+        agenda: Agenda,
+        boot_id: int,
+        send: Callable[[int, Fields], bool],
+        may_feed: Callable[[], bool],
+    ) -> None:
+        self.nv = nv
+        self.profile = profile
+        self._mechanics = mechanics
+        self._sensors = sensors
+        self._panel = panel
+        self._agenda = agenda
+        self.boot_id = boot_id
+        self._send = send
+        self.may_feed = may_feed
+        self._started = agenda.now
+        self.state = State.IDLE
+        self.job: Job | None = None
+        self.counts = [0, 0, 0, 0]
+        self._flight: list[Transit] = []
+        self._fault: Fields | None = None
+        self._pausing = False
+        self._unsent_fault: Fields | None = None
+        self._hopper = sensors.hopper()
+        panel.hopper_empty = self._hopper == Hopper.EMPTY
+        mechanics.listener = self
+
+    # -- link ---------------------------------------------------------------------------------------------------------
+
+    def hello(self, session: int, window: int) -> Fields:
+        return {
+            "proto_min": codec.VERSION,
+            "proto_max": codec.VERSION,
+            "role": Role.MACHINE,
+            "window": window,
+            "max_frame": codec.MAX_FRAME,
+            "device_id": self.nv.device_id,
+            "boot_id": self.boot_id,
+            "boot_count": self.nv.boot_count,
+            "journal_id": 0,
+            "oldest_unacked": 0,
+            "next_seq": 0,
+            "capabilities": self.profile.capabilities,
+            "session": session,
+            "model": self.profile.model,
+            "firmware": FIRMWARE,
+            "commands": [c.id for c in self.nv.commands],
+        }
+
+    def session_up(self) -> None:
+        info = {
+            "pocket_order": bytes(self.profile.pocket_order),
+            "reader": self.profile.reader,
+            "card_ms": max(1, round(self.profile.card_time * 1000)),
+            "margin_min": self.profile.margin_min if self.profile.can(Capability.MARGIN) else 0,
+        }
+        self._send(Kind.MACHINE_INFO, info)
+        if self._unsent_fault is not None and self._send(Kind.FAULT, self._unsent_fault):
+            self._unsent_fault = None
+
+    def session_down(self) -> None:
+        if self.state in (State.DEALING, State.READING):
+            self._stop(FaultCode.HOST_LOST, Segment.NONE, True, Action.NONE)
+
+    def message(self, kind: int, fields: Fields) -> None:
+        if kind in COMMANDS:
+            self._command(kind, fields)
+        elif kind == Kind.SNAPSHOT:
+            self._send(Kind.MACHINE_STATE, self._snapshot())
+        elif kind == Kind.REPORT:
+            past = self.nv.jobs.get(fields["job_id"])
+            placed = [card | pocket << 8 for card, pocket in past.placed] if past else []
+            state = past.state if past else State.IDLE
+            report = {"job_id": fields["job_id"], "known": int(past is not None), "state": state, "placed": placed}
+            self._send(Kind.REPORT_DATA, report)
+        elif kind == Kind.DISPLAY:
+            panel = self._panel
+            panel.action, panel.board, panel.copy = fields["action"], fields["board"], fields["copy"]
+            panel.text, panel.sound = fields["text"], fields["sound"]
+            panel.changes += 1
+
+    def _snapshot(self) -> Fields:
+        return {
+            "state": self.state,
+            "board_in": int(self._sensors.seated()),
+            "cover_closed": int(self._sensors.cover_closed()),
+            "hopper": self._sensors.hopper(),
+            "label": self._label(),
+            "orientation": self._orientation(),
+            "counts": bytes(self.counts),
+            "job_id": self.job.id if self.job else 0,
+            "boot_id": self.boot_id,
+        }
+
+    def _label(self) -> int:
+        return self._sensors.label() if self.profile.can(Capability.LABEL) else 0
+
+    def _orientation(self) -> int:
+        seen = self.profile.can(Capability.ORIENTATION) and self._sensors.seated()
+        return self._sensors.orientation() if seen else UNKNOWN
+
+    # -- commands -----------------------------------------------------------------------------------------------------
+
+    def _command(self, kind: int, fields: Fields) -> None:
+        command_id = fields["command_id"]
+        crc = zlib.crc32(bytes([kind]) + messages.encode(kind, fields)[8:])
+        known = self.nv.recall(command_id)
+        if known is not None:
+            if known.crc == crc:
+                self._result(command_id, known.outcome, known.reason, 1)
+            else:
+                self._result(command_id, Outcome.REFUSED, Reason.ID_REUSED, 0)
+            return
+        check, act = {
+            Kind.ARM: (self._check_arm, self._arm),
+            Kind.START: (self._check_start, self._start),
+            Kind.PAUSE: (self._check_pause, self._pause),
+            Kind.RESUME: (self._check_resume, self._resume),
+            Kind.ABORT: (self._check_abort, self._abort),
+            Kind.READ_BOARD: (self._check_read, self._read_board),
+        }[Kind(kind)]
+        reason = check(fields)
+        outcome = Outcome.DONE if reason == Reason.NONE else Outcome.REFUSED
+        self.nv.remember(Command(command_id, crc, outcome, reason))
+        self._result(command_id, outcome, reason, 0)
+        if outcome == Outcome.DONE:
+            act(fields)
+
+    def _result(self, command_id: int, outcome: int, reason: int, replayed: int) -> None:
+        values = {"command_id": command_id, "outcome": outcome, "reason": reason, "replayed": replayed}
+        self._send(Kind.COMMAND_RESULT, values)
+
+    def _check_arm(self, f: Fields) -> Reason:
+        if self.state in RUNNING or self._flight:
+            return Reason.WRONG_STATE
+        if f["digest"] != messages.deal_digest(f["board"], f["routing"]) or not 1 <= f["board"] <= 999:
+            return Reason.WRONG_DIGEST
+        if self._sensors.seated() and any(self.counts):
+            return Reason.POCKETS_NOT_EMPTY
+        return Reason.NONE
+
+    def _arm(self, f: Fields) -> None:
+        routing = messages.unpack_routing(f["routing"])
+        self.job = Job(f["job_id"], f["board"], f["copy"], routing, f["digest"])
+        self.nv.begin_job(self.job.id, State.ARMED)
+        self._set_state(State.ARMED)
+
+    def _check_board(self, board: int) -> Reason:
+        """Interlocks that hold for every movement of the motors."""
+        if not self._sensors.cover_closed():
+            return Reason.COVER_OPEN
+        if not self._sensors.seated():
+            return Reason.NO_BOARD
+        if board and self._label() not in (0, board):
+            return Reason.WRONG_BOARD
+        if self._orientation() not in (0, UNKNOWN):
+            return Reason.TURNED
+        return Reason.NONE
+
+    def _check_start(self, f: Fields) -> Reason:
+        job = self.job
+        if f["boot_id"] != self.boot_id:
+            return Reason.WRONG_BOOT
+        if self.state != State.ARMED or job is None:
+            return Reason.WRONG_STATE
+        if (f["job_id"], f["board"], f["copy"]) != (job.id, job.board, job.copy):
+            return Reason.WRONG_JOB
+        if f["digest"] != job.digest:
+            return Reason.WRONG_DIGEST
+        if (reason := self._check_board(job.board)) != Reason.NONE:
+            return reason
+        if any(self.counts) or self._sensors.on_belt():
+            return Reason.POCKETS_NOT_EMPTY
+        if self._sensors.hopper() == Hopper.EMPTY:
+            return Reason.HOPPER_EMPTY
+        return Reason.NONE
+
+    def _start(self, f: Fields) -> None:
+        self._fault = None
+        self._set_state(State.DEALING)
+        self._mechanics.start()
+
+    def _check_pause(self, f: Fields) -> Reason:
+        if self.job is None or f["job_id"] != self.job.id:
+            return Reason.WRONG_JOB
+        return Reason.NONE if self.state == State.DEALING and self._fault is None else Reason.WRONG_STATE
+
+    def _pause(self, f: Fields) -> None:
+        self._mechanics.stop()
+        self._pausing = True
+        self._settle()
+
+    def _check_resume(self, f: Fields) -> Reason:
+        job = self.job
+        if job is None or f["job_id"] != job.id:
+            return Reason.WRONG_JOB
+        stopped = self.state == State.STOPPED and job.resumable
+        if not (self.state == State.PAUSED or stopped) or self._flight or f["next_index"] != job.fed:
+            return Reason.WRONG_STATE
+        if (reason := self._check_board(job.board)) != Reason.NONE:
+            return reason
+        if self._sensors.on_belt():
+            return Reason.POCKETS_NOT_EMPTY
+        if job.fed < PACK and self._sensors.hopper() == Hopper.EMPTY:
+            return Reason.HOPPER_EMPTY
+        return Reason.NONE
+
+    def _resume(self, f: Fields) -> None:
+        assert self.job is not None
+        self._fault = None
+        self._set_state(State.DEALING)
+        if self.job.fed < PACK:
+            self._mechanics.start()
+        else:
+            self._settle()
+
+    def _check_abort(self, f: Fields) -> Reason:
+        if f["job_id"] and (self.job is None or f["job_id"] != self.job.id):
+            return Reason.WRONG_JOB
+        return Reason.NONE
+
+    def _abort(self, f: Fields) -> None:
+        self._mechanics.stop()
+        if self.job is not None and self.state != State.FINISHED:
+            self.nv.set_state(self.job.id, State.STOPPED)
+        self._drop_job()
+
+    def _drop_job(self) -> None:
+        self.job = None
+        self._fault = None
+        self._pausing = False
+        self._set_state(State.IDLE)
+
+    def _check_read(self, f: Fields) -> Reason:
+        if not self.profile.can(Capability.READ_BACK):
+            return Reason.UNSUPPORTED
+        if self.state in RUNNING or self._flight:
+            return Reason.WRONG_STATE
+        return self._check_board(f["board"])
+
+    def _read_board(self, f: Fields) -> None:
+        self.job = Job(f["job_id"], f["board"] or self._label(), f["copy"], [], b"")
+        self.nv.begin_job(self.job.id, State.READING)
+        self.counts = [0, 0, 0, 0]
+        self._fault = None
+        self._set_state(State.READING)
+        self._mechanics.read_back()
+
+    # -- dealing ------------------------------------------------------------------------------------------------------
+
+    def _set_state(self, state: State) -> None:
+        self.state = state
+        running = state in (State.DEALING, State.READING)
+        self._panel.runs += running and not self._panel.running
+        self._panel.running = running
+        if self.job is not None:
+            self.nv.set_state(self.job.id, state)
+
+    def on_fed(self, transit: Transit) -> None:
+        if self.job is not None:
+            self.job.fed += 1
+            self._flight.append(transit)
+            if self.job.fed >= PACK:
+                self._mechanics.stop()
+
+    def on_read(self, transit: Transit) -> int:
+        job = self.job
+        if job is None:
+            return UNKNOWN
+        card = transit.reading.best
+        margin = self.profile.can(Capability.MARGIN)
+        beam = round(4000 * self._mechanics.true_card_time)
+        if self.profile.can(Capability.BEAM) and transit.beam > 1.4 * beam:
+            self._stop(FaultCode.DOUBLE_FEED, Segment.READER, False, Action.COLLECT_CARDS)
+        if card == JOKER:
+            self._stop(FaultCode.FOREIGN_CARD, Segment.READER, False, Action.REPLACE_PACK)
+            return UNKNOWN
+        if card == UNKNOWN:
+            self._stop(FaultCode.UNREADABLE, Segment.READER, False, Action.COLLECT_CARDS)
+            return UNKNOWN
+        if margin and transit.reading.margin < self.profile.margin_min:
+            self._stop(FaultCode.UNREADABLE, Segment.READER, False, Action.COLLECT_CARDS)
+        if card in job.seen:
+            self._stop(FaultCode.DUPLICATE_CARD, Segment.READER, False, Action.COLLECT_CARDS)
+        job.seen.add(card)
+        pocket = job.routing[card]
+        job.routed[pocket] += 1
+        if job.routed[pocket] > HAND:
+            self._stop(FaultCode.POCKET_FULL, Segment.POCKET, False, Action.COLLECT_CARDS)
+        return pocket
+
+    def on_exit(self, transit: Transit) -> None:
+        exits = self.profile.can(Capability.EXIT)
+        # Without an exit sensor the machine believes its deflectors: where none is lifted a card runs to the end.
+        pocket = transit.seen if exits else transit.wanted if transit.wanted < 4 else self.profile.pocket_order[3]
+        if self._sensors.seated():
+            self.counts[pocket] += 1
+        if self.job is None:
+            if transit in self._flight:
+                self._flight.remove(transit)
+            return
+        if exits and transit.wanted < 4 and transit.seen != transit.wanted:
+            self._stop(FaultCode.GATE, Segment.GATES, False, Action.COLLECT_CARDS)
+        while self._flight and self._flight[0].gone:
+            self._report_card(self._flight.pop(0))
+        self._settle()
+
+    def _report_card(self, transit: Transit) -> None:
+        job = self.job
+        assert job is not None
+        reading = transit.reading
+        pocket = transit.seen if transit.seen < 4 else transit.wanted
+        job.placed.append((reading.best, pocket))
+        self.nv.place(job.id, reading.best, pocket)
+        ms = 1000
+        card = {
+            "job_id": job.id,
+            "index": job.reported & 0xFF,
+            "raw": reading.raw,
+            "best": reading.best,
+            "runner_up": reading.runner_up,
+            "margin": reading.margin,
+            "wanted": transit.wanted,
+            "confirmed": transit.seen,
+            "beam_ms": transit.beam if self.profile.can(Capability.BEAM) else 0,
+            "at_ms": int((transit.fed_at - self._started) * ms) & 0xFFFFFFFF,
+            "read_ms": min(0xFFFF, round((transit.read_at - transit.fed_at) * ms)),
+            "exit_ms": min(0xFFFF, round((transit.exit_at - transit.fed_at) * ms)),
+        }
+        job.reported += 1
+        self._send(Kind.CARD, card)
+
+    def on_jam(self, transit: Transit) -> None:
+        job = self.job
+        if job is None:
+            return
+        self._flight.remove(transit)
+        job.fed -= 1
+        self._stop(FaultCode.JAM, Segment.READER, True, Action.CLEAR_JAM)
+        self._settle()
+
+    def on_no_card(self, slipped: bool) -> None:
+        if self.job is None:
+            return
+        if slipped:
+            self._stop(FaultCode.MISFEED, Segment.HOPPER, True, Action.LOAD_PACK)
+        else:
+            self._stop(FaultCode.HOPPER_EMPTY, Segment.HOPPER, False, Action.COLLECT_CARDS)
+        self._settle()
+
+    def on_read_back(self, transit: Transit) -> None:
+        if self.job is None or self.state != State.READING:
+            return
+        self.job.fed += 1
+        self.counts[transit.seen] += 1
+        self._report_card(transit)
+
+    def on_read_back_end(self) -> None:
+        if self.job is not None and self.state == State.READING:
+            self._done()
+
+    def _stop(self, fault: FaultCode, segment: Segment, recoverable: bool, action: Action) -> None:
+        """Stop the feeder; FAULT follows when all is at rest. The first cause counts, unless it could be cured."""
+        self._mechanics.stop()
+        if self.job is None:
+            return
+        if self._fault is None or (self._fault["recoverable"] and not recoverable):
+            self._fault = {
+                "job_id": self.job.id,
+                "fault": fault,
+                "segment": segment,
+                "in_flight": 0,
+                "recoverable": int(recoverable),
+                "action": action,
+            }
+        if self.state == State.READING or fault in (FaultCode.BOARD_PULLED, FaultCode.COVER_OPEN, FaultCode.HOST_LOST):
+            self._settle()
+
+    def _settle(self) -> None:
+        """Called when something may have come to rest."""
+        job = self.job
+        if job is None or self._flight:
+            return
+        if self._fault is not None and self.state in RUNNING:
+            self._pausing = False
+            fault = self._fault
+            fault["in_flight"] = min(255, self._sensors.on_belt())
+            job.resumable = bool(fault["recoverable"]) and self.state != State.READING
+            fault["recoverable"] = int(job.resumable)
+            self._set_state(State.STOPPED)
+            if not self._send(Kind.FAULT, fault):
+                self._unsent_fault = fault
+        elif self._pausing:
+            self._pausing = False
+            if job.fed >= PACK:
+                self._finish()
+            else:
+                self._set_state(State.PAUSED)
+        elif self.state == State.DEALING and job.fed >= PACK:
+            self._finish()
+
+    def _finish(self) -> None:
+        if self._sensors.hopper() == Hopper.LOADED:
+            self._stop(FaultCode.EXTRA_CARD, Segment.HOPPER, False, Action.COLLECT_CARDS)
+            self._settle()
+        else:
+            self._done()
+
+    def _done(self) -> None:
+        job = self.job
+        assert job is not None
+        pockets = dict(job.placed)
+        digest = bytes(8)
+        if len(job.placed) == PACK and all(card in pockets and pockets[card] < 4 for card in range(PACK)):
+            digest = messages.deal_digest(job.board, messages.pack_routing([pockets[c] for c in range(PACK)]))
+        self._set_state(State.FINISHED)
+        done = {
+            "job_id": job.id,
+            "board": job.board,
+            "copy": job.copy,
+            "cards": min(255, len(job.placed)),
+            "counts": bytes(min(255, n) for n in self.counts),
+            "digest": digest,
+        }
+        self._send(Kind.DONE, done)
+
+    # -- what happens at the machine ----------------------------------------------------------------------------------
+
+    def on_hopper(self) -> None:
+        state = self._sensors.hopper()
+        self._panel.hopper_empty = state == Hopper.EMPTY
+        if state != self._hopper:
+            self._hopper = state
+            self._send(Kind.HOPPER, {"hopper": state})
+
+    def on_board(self) -> None:
+        """The board switch has changed."""
+        seated = self._sensors.seated()
+        self._send(Kind.BOARD, {"seated": int(seated), "label": self._label(), "orientation": self._orientation()})
+        if seated:
+            return
+        self.counts = [0, 0, 0, 0]
+        if self.state in RUNNING:
+            self._stop(FaultCode.BOARD_PULLED, Segment.POCKET, False, Action.COLLECT_CARDS)
+        elif self.state != State.IDLE:
+            self._drop_job()
+
+    def on_cover(self) -> None:
+        if self._sensors.cover_closed() or self.state not in RUNNING:
+            return
+        stuck = bool(self._flight)
+        self._mechanics.freeze()
+        self._flight.clear()
+        self._stop(FaultCode.COVER_OPEN, Segment.NONE, not stuck, Action.CLOSE_COVER)
+
+    def on_key(self) -> None:
+        """The operator pressed the key that confirms the board on the display."""
+        if self.profile.can(Capability.KEY):
+            self._send(Kind.CONFIRMED, {"board": self._panel.board, "copy": self._panel.copy})

@@ -1,0 +1,141 @@
+"""Physical truth of a dealing machine and the table it stands on: where each card and each board is.
+
+Every change goes through ``do``, which writes it to a log before it becomes true, so that the truth survives the death
+of the process at any moment. Nothing here knows what the machine believes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hwsim.machine.pack import face, new_pack
+from hwsim.memory import Log
+
+BoardKey = tuple[int, int]  # number on the label, copy
+SEATS = "NESW"
+_PLAIN = (
+    *("hopper", "belt", "table", "slot", "orientation", "cover_closed"),
+    *("packs", "shuffles", "fed", "used_faults"),
+)
+
+
+class World:
+    """Places: hopper (index 0 is fed next), belt, table top, and the pockets (printed N, E, S, W) of each board."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self.hopper: list[int] = []
+        self.belt: list[int] = []
+        self.table: list[int] = []
+        self.boards: dict[BoardKey, list[list[int]]] = {}
+        self.lay: dict[BoardKey, int] = {}  # how each board lay when it was last in the machine, quarter turns
+        self.slot: BoardKey | None = None
+        self.orientation = 0  # quarter turns clockwise, 0-3, of the board in the slot
+        self.cover_closed = True
+        self.packs = 0
+        self.shuffles = 0
+        self.fed = 0
+        self.used_faults: list[int] = []
+        for entry in log.load():
+            if entry.startswith(b"{"):
+                self._restore(json.loads(entry))
+            else:
+                self._apply(json.loads(entry))
+
+    # -- the log ------------------------------------------------------------------------------------------------------
+
+    def do(self, *change: Any) -> None:
+        """Make one change true. The first item names it, see ``_apply``."""
+        self._log.append(json.dumps(change, separators=(",", ":")).encode())
+        self._apply(list(change))
+        if self._log.size > Log.REWRITE_AT:
+            self._log.rewrite(json.dumps(part).encode() for part in self._snapshot())
+
+    def _snapshot(self) -> list[dict[str, Any]]:
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        return [
+            plain,
+            *({"board": key, "pockets": pockets, "lay": self.lay.get(key, 0)} for key, pockets in self.boards.items()),
+        ]
+
+    def _restore(self, part: dict[str, Any]) -> None:
+        if "board" in part:
+            key = (part["board"][0], part["board"][1])
+            self.boards[key], self.lay[key] = part["pockets"], part["lay"]
+            return
+        for name, value in part.items():
+            setattr(self, name, (value[0], value[1]) if name == "slot" and value else value)
+
+    def _apply(self, change: list[Any]) -> None:
+        match change:
+            case ["load", shuffled]:  # a pack into the hopper, in this order; cards come from wherever they are
+                self._take_away(set(shuffled))
+                self.hopper += shuffled
+                self.shuffles += 1
+            case ["new_pack"]:  # from the cupboard to the table top
+                self.table += new_pack(self.packs)
+                self.packs += 1
+            case ["feed", count]:
+                self.belt += self.hopper[:count]
+                del self.hopper[:count]
+                self.fed += count
+            case ["drop", card, seat]:  # from the belt into a pocket of the board in the slot
+                self.belt.remove(card)
+                if self.slot is None:
+                    self.table.append(card)
+                else:
+                    self.boards[self.slot][seat].append(card)
+            case ["back", card]:  # the operator puts a card from the belt on top of the hopper
+                self.belt.remove(card)
+                self.hopper.insert(0, card)
+            case ["insert", number, copy, orientation]:
+                self.slot = (number, copy)
+                self.boards.setdefault(self.slot, [[], [], [], []])
+                self.orientation = self.lay[self.slot] = orientation
+            case ["pull"]:
+                self.slot = None
+                self.orientation = 0
+            case ["empty", number, copy]:  # the cards of a board onto the table top
+                pockets = self.boards.get((number, copy), [])
+                for pocket in pockets:
+                    self.table += pocket
+                    pocket.clear()
+            case ["gather"]:  # hopper and belt onto the table top
+                self.table += self.hopper + self.belt
+                self.hopper.clear()
+                self.belt.clear()
+            case ["discard", cards]:  # a pack that can't be used leaves the room
+                self._take_away(set(cards))
+            case ["cover", closed]:
+                self.cover_closed = closed
+            case ["fault", number]:
+                self.used_faults.append(number)
+            case _:
+                raise ValueError(f"no such change of the world: {change[0]}")
+
+    def _take_away(self, cards: set[int]) -> None:
+        for place in (self.hopper, self.belt, self.table, *(p for board in self.boards.values() for p in board)):
+            if any(card in cards for card in place):
+                place[:] = [card for card in place if card not in cards]
+
+    # -- looking at it ------------------------------------------------------------------------------------------------
+
+    def printed_seat(self, pocket: int) -> int:
+        """The seat printed on the board over the machine's pocket ``pocket`` (0 N to 3 W), as the board lies."""
+        return (pocket - self.orientation) % 4
+
+    def holds(self, key: BoardKey) -> int:
+        """How many cards are in a board."""
+        return sum(len(pocket) for pocket in self.boards.get(key, []))
+
+    def truth(self, key: BoardKey, at: float) -> dict[str, Any]:
+        """The line of ``truth.jsonl`` for one board."""
+        pockets = self.boards[key]
+        return {
+            "board": key[0],
+            "copy": key[1],
+            "pockets": {SEATS[seat]: sorted(face(card) for card in pockets[seat]) for seat in range(4)},
+            "orientation": 90 * self.lay.get(key, 0),
+            "at": round(at, 3),
+        }

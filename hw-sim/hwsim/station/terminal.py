@@ -1,0 +1,452 @@
+"""One table terminal: its memory, its battery and clock, its screen, and its part of the protocol (0x60 to 0x75).
+
+A record is in non-volatile memory before it is sent, and its board says "received" only after a RECORD_ACK has covered
+it and that too is in memory.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Protocol
+
+from hwsim import codec, messages
+from hwsim.agenda import Agenda, Booking
+from hwsim.evidence import Evidence
+from hwsim.memory import Media
+from hwsim.messages import Fields, pack_body, unpack_body
+from hwsim.numbers import CONFIRMED_BY_OPPONENTS, Admission, Kind, RecordKind, RecordReason, Role
+from hwsim.speeds import Speed
+from hwsim.station.nvlog import Key, Stored, TerminalMemory
+from hwsim.station.player import Play
+
+RETRY_RECORDS = 30.0
+STATUS_EVERY = 60.0
+CLOCK_STEP = 4.0
+FIRMWARE = "hwsim 1.0"
+STRAINS = ("", "♣", "♦", "♥", "♠", "NT")
+
+
+class Radio(Protocol):
+    """The way to the base station; False if nobody listens there."""
+
+    def send(self, address: int, kind: int, fields: Fields) -> bool: ...
+
+    def is_up(self) -> bool: ...
+
+
+class Terminal:
+    """``changed`` is called after everything that a player at the table may want to react to."""
+
+    def __init__(
+        self,
+        address: int,
+        device_id: int,
+        media: Media,
+        radio: Radio,
+        agenda: Agenda,
+        speed: Speed,
+        evidence: Evidence,
+        chance: random.Random,
+        key: bytes | None,
+        start: float,
+    ) -> None:
+        self.address = address
+        self._radio = radio
+        self._agenda = agenda
+        self._speed = speed
+        self._evidence = evidence
+        self._chance = chance
+        self._key = key
+        self._start = start
+        self._clock_error = random.Random(device_id).uniform(0.0, 65536 * CLOCK_STEP)
+        self.memory = TerminalMemory(media.log(f"terminal-{address:05}"))
+        self.memory.boot(device_id)
+        if not self.memory.journal:
+            self.memory.new_journal(chance.getrandbits(32) or 1)
+        self.boot_id = chance.getrandbits(32)
+        self.on = True
+        self.records_written = 0  # since power-on
+        self.credit = 1
+        self.round_index: int | None = None  # what is on the screen
+        self.last_line = ""
+        self.message_line = ""
+        self.changed: Callable[[], None] = _nothing
+        self._in_flight: dict[Key, None] = {}
+        self._again: list[Key] = []
+        self._held_back = False
+        self._retry: Booking | None = None
+        self._status_booking: Booking | None = None
+        self._status_sent = -1e9
+        self._every_minute()
+
+    # -- the screen ---------------------------------------------------------------------------------------------------
+
+    @property
+    def event(self) -> int:
+        return int(self.memory.plan.get("event_id", 0))
+
+    @property
+    def section(self) -> int:
+        # A club sets each terminal to its table once and leaves it there: section A, table by the terminal's number.
+        return int(self.memory.plan.get("section") or self.memory.admission.get("section") or 1)
+
+    @property
+    def table(self) -> int:
+        return int(self.memory.plan.get("table") or self.memory.admission.get("table") or self.address)
+
+    @property
+    def admitted(self) -> bool:
+        return bool(self.memory.admission.get("admitted") == Admission.ADMITTED)
+
+    def rounds(self) -> list[Fields]:
+        return list(self.memory.plan.get("rounds", ()))
+
+    def host_listens(self) -> bool:
+        return self._radio.is_up()
+
+    def waiting(self) -> int:
+        return len(self.memory.waiting())
+
+    def keyed(self, round_: int, board: int, correction: bool = False) -> bool:
+        return (self.event, round_, board, int(correction)) in self.memory.keyed
+
+    def show_round(self, index: int | None) -> None:
+        if index != self.round_index:
+            self.round_index = index
+            self._touch_status()
+
+    def shown_round(self) -> Fields | None:
+        rounds = self.rounds()
+        if self.round_index is None or self.round_index >= len(rounds):
+            return None
+        return rounds[self.round_index]
+
+    def screen(self) -> list[str]:
+        """The lines that people at the table see."""
+        if not self.on:
+            return []
+        if not self.admitted:
+            return ["Not admitted yet. Call the director.", str(self.memory.admission.get("text", ""))]
+        lines = [f"Section {chr(64 + self.section) if 0 < self.section < 27 else self.section}  Table {self.table}"]
+        shown = self.shown_round()
+        if shown is not None:
+            lines.append(f"Round {shown['round']}")
+            if shown["ns"] and shown["ew"] and shown["first_board"]:
+                last = shown["first_board"] + shown["board_count"] - 1
+                lines.append(f"NS {shown['ns']}  EW {shown['ew']}  Boards {shown['first_board']}-{last}")
+            else:
+                lines.append("Sit-out")
+        elif self.round_index is not None:
+            lines.append("End of session")
+        if self.last_line:
+            lines.append(self.last_line)
+        waiting = self.waiting()
+        if waiting:
+            lines.append(f"On this terminal, {waiting} waiting")
+        if self.message_line:
+            lines.append(self.message_line)
+        return lines
+
+    def press_key(self) -> None:
+        """Takes an urgent message off the screen."""
+        self.message_line = ""
+
+    # -- keying in ----------------------------------------------------------------------------------------------------
+
+    def clock(self) -> int:
+        return int((self._agenda.now + self._clock_error) / CLOCK_STEP) & 0xFFFF
+
+    def key_in(self, shown: Fields, board: int, play: Play, replaces: Stored | None = None) -> None:
+        """Both sides have agreed: into the memory, then on its way."""
+        distance = self.memory.next_seq - replaces.seq if replaces is not None else 0
+        body = pack_body(
+            kind=play.kind,
+            confirmed_by=CONFIRMED_BY_OPPONENTS,
+            section=self.section,
+            table=self.table,
+            round=shown["round"],
+            board=board,
+            ns=shown["ns"],
+            ew=shown["ew"],
+            declarer=play.declarer,
+            tricks=play.tricks,
+            level=play.level,
+            strain=play.strain,
+            doubling=play.doubling,
+            lead=play.lead,
+            replaces=distance,
+            stamp=self.clock(),
+        )
+        self.memory.add(body, self.event)
+        self.records_written += 1
+        self.last_line = f"Board {board} {_words(play)}: on this terminal"
+        self.pump()
+        self._touch_status()
+
+    def original_of(self, round_: int, board: int) -> Stored | None:
+        """The record of this journal that a correction of that board can name."""
+        for record in self.memory.records.values():
+            if record.journal == self.memory.journal and record.event == self.event and not record.moved:
+                told = unpack_body(record.body)
+                near = self.memory.next_seq - record.seq <= 255
+                if (told["round"], told["board"], told["replaces"]) == (round_, board, 0) and near:
+                    return record
+        return None
+
+    # -- sending ------------------------------------------------------------------------------------------------------
+
+    def session_up(self) -> None:
+        """A host listens: say hello, and send what it may not have."""
+        if not self.on:
+            return
+        self.credit = 1
+        self._in_flight.clear()
+        self._again.clear()
+        memory = self.memory
+        here = [r.seq for r in memory.waiting() if r.journal == memory.journal]
+        hello = {
+            "proto_min": codec.VERSION,
+            "proto_max": codec.VERSION,
+            "role": Role.TERMINAL,
+            "window": 1,
+            "max_frame": codec.MAX_FRAME,
+            "device_id": memory.device_id,
+            "boot_id": self.boot_id,
+            "boot_count": memory.boots,
+            "journal_id": memory.journal,
+            "oldest_unacked": min(here, default=0),
+            "next_seq": memory.next_seq,
+            "capabilities": 0,
+            "session": 0,
+            "model": "hwsim terminal",
+            "firmware": FIRMWARE,
+            "commands": [],
+        }
+        if self._radio.send(self.address, Kind.TERM_HELLO, hello):
+            self._send_status()
+            self._held_back = not self.admitted
+            self.pump()
+            self.changed()
+
+    def session_down(self) -> None:
+        self._in_flight.clear()
+        self._again.clear()
+        self.changed()
+
+    def pump(self) -> None:
+        """Send what credit allows."""
+        if not self.on or self._held_back or not self._radio.is_up():
+            return
+        while self._again and len(self._in_flight) < self.credit:
+            record = self.memory.records.get(self._again.pop(0))
+            if record is not None and not self._send_record(record):
+                return
+        if self._again or len(self._in_flight) >= self.credit:
+            return
+        for record in self.memory.waiting():
+            if len(self._in_flight) >= self.credit:
+                return
+            if (record.journal, record.seq) not in self._in_flight and not self._send_record(record):
+                return
+
+    def _send_record(self, record: Stored) -> bool:
+        device = self.memory.device_id
+        fields = {
+            "journal_id": record.journal,
+            "seq": record.seq,
+            "body": record.body,
+            "crc": messages.record_crc(device, record.journal, record.seq, record.body),
+            "auth": messages.record_auth(self._key, device, record.journal, record.seq, record.body),
+        }
+        if not self._radio.send(self.address, Kind.RECORD, fields):
+            return False
+        self._in_flight[record.journal, record.seq] = None
+        self._book_retry()
+        return True
+
+    def _book_retry(self) -> None:
+        if self._retry is None:
+            self._retry = self._agenda.after(RETRY_RECORDS, self._retry_records)
+
+    def _retry_records(self) -> None:
+        self._retry = None
+        if self._in_flight:
+            self._in_flight.clear()
+            self.pump()
+
+    def _touch_status(self) -> None:
+        if self._status_booking is None and self.on:
+            due = max(self._agenda.now, self._status_sent + self._speed.status)
+            self._status_booking = self._agenda.at(due, self._send_status)
+
+    def _send_status(self) -> None:
+        if self._status_booking is not None:
+            self._status_booking.cancel()
+            self._status_booking = None
+        if not self.on:
+            return
+        shown = self.shown_round()
+        status = {
+            "section": self.section,
+            "table": self.table,
+            "round": shown["round"] if shown else 0,
+            "battery": self.battery(),
+            "signal": 100 - self.address % 40,
+            "waiting": min(0xFFFF, self.waiting()),
+            "clock": self.clock(),
+            "plan_version": self.memory.plan.get("version", 0),
+        }
+        self._status_sent = self._agenda.now
+        self._radio.send(self.address, Kind.TERM_STATUS, status)
+
+    def _every_minute(self) -> None:
+        if self.on:
+            if self._agenda.now >= self._status_sent + STATUS_EVERY:
+                self._send_status()
+            self._agenda.after(STATUS_EVERY, self._every_minute)
+
+    def battery(self) -> int:
+        """Percent: a set lasts about 50 hours."""
+        return max(1, 100 - int((self._agenda.now - self._start) / 1800))
+
+    # -- receiving ----------------------------------------------------------------------------------------------------
+
+    def message(self, kind: int, fields: Fields) -> None:
+        if not self.on or fields.get("device_id", self.memory.device_id) != self.memory.device_id:
+            return
+        match kind:
+            case Kind.ADMIT:
+                self.memory.admit({k: v for k, v in fields.items() if k != "device_id"})
+                self._held_back = not self.admitted
+                self._touch_status()
+            case Kind.TABLE_PLAN:
+                self._on_plan(fields)
+            case Kind.RECORD_ACK:
+                self._on_ack(fields)
+            case Kind.RECORD_NAK:
+                self._on_nak(fields)
+            case Kind.RESEND:
+                self._send_again(fields["journal_id"], fields["from_seq"])
+            case Kind.CREDIT:
+                self.credit = fields["credit"]
+            case Kind.TEXT:
+                self.message_line = fields["text"]
+                if not fields["urgent"]:
+                    self._agenda.after(10.0, self.press_key)
+        self.pump()
+        self.changed()
+
+    def _on_plan(self, fields: Fields) -> None:
+        held = self.memory.plan
+        if held.get("event_id") == fields["event_id"] and fields["version"] < held.get("version", 0):
+            return
+        if held.get("event_id") != fields["event_id"]:
+            self.round_index = None
+            self.last_line = ""
+        self.memory.hold_plan(fields)
+        self._touch_status()
+
+    def _on_ack(self, fields: Fields) -> None:
+        journal, upto = fields["journal_id"], fields["upto"]
+        self.credit = fields["credit"]
+        for key in [k for k in self._in_flight if k[0] == journal and k[1] <= upto]:
+            del self._in_flight[key]
+        fresh = self.memory.acknowledge(journal, upto)
+        for record in fresh:
+            told = unpack_body(record.body)
+            self.last_line = f"Board {told['board']} received"
+            self._evidence.write("shown_received", self._shown(record))
+        if fresh:
+            self._touch_status()
+        if self._retry is not None:
+            self._retry.cancel()
+            self._retry = None
+        if self._in_flight:
+            self._book_retry()
+
+    def _shown(self, record: Stored) -> dict[str, object]:
+        device = self.memory.device_id
+        crc = messages.record_crc(device, record.journal, record.seq, record.body)
+        return {
+            "device": f"{device:016x}",
+            "journal": f"{record.journal:08x}",
+            "seq": record.seq,
+            "crc": f"{crc:08x}",
+            "body": record.body.hex(),
+            "at": round(self._agenda.now - self._start, 3),
+        }
+
+    def _on_nak(self, fields: Fields) -> None:
+        journal, seq, reason = fields["journal_id"], fields["seq"], fields["reason"]
+        if reason in (RecordReason.NOT_ADMITTED, RecordReason.AUTH):
+            self._in_flight.clear()
+            self._held_back = True
+            self.message_line = "Not admitted. Call the director."
+        elif reason == RecordReason.CONFLICT:
+            self._move_on(journal, seq)
+        elif reason == RecordReason.GAP:
+            self._send_again(journal, seq)
+        else:  # garbled on the way: what is in memory is right, so it goes again, but not in a busy loop
+            self._agenda.after(1.0, lambda: self._forget_sent(journal, seq))
+
+    def _forget_sent(self, journal: int, seq: int) -> None:
+        self._in_flight.pop((journal, seq), None)
+        self.pump()
+
+    def _send_again(self, journal: int, from_seq: int) -> None:
+        for key in [k for k in self._in_flight if k[0] == journal and k[1] >= from_seq]:
+            del self._in_flight[key]
+        held = sorted(r.seq for r in self.memory.records.values() if r.journal == journal and not r.moved)
+        self._again = [(journal, seq) for seq in held if seq >= from_seq]
+        if journal == self.memory.journal and from_seq < self.memory.next_seq and from_seq not in held:
+            # The ring has forgotten what the host misses: only in a new journal can the rest be told.
+            self._again.clear()
+            self._move_on(journal, from_seq)
+
+    def _move_on(self, journal: int, from_seq: int) -> None:
+        """Open a new journal and tell there what the host has not taken."""
+        memory = self.memory
+        moving = [r for r in memory.waiting() if r.journal == journal and r.seq >= from_seq]
+        if journal != memory.journal or not moving:
+            return
+        everything = {r.seq: r for r in memory.records.values() if r.journal == journal}
+        memory.new_journal(self._chance.getrandbits(32) or 1)
+        self._in_flight.clear()
+        new_seq: dict[int, int] = {}
+        for record in moving:
+            distance = record.body[11]
+            original = record.seq - distance
+            if distance and original not in new_seq and original in everything:
+                # A correction can only name a record of its own journal: that one has to be told again as well.
+                new_seq[original] = memory.add(everything[original].body, record.event).seq
+            body = bytearray(record.body)
+            if distance:
+                body[11] = memory.next_seq - new_seq[original] if original in new_seq else 0
+            new_seq[record.seq] = memory.move(record, bytes(body)).seq
+        self._touch_status()
+
+    # -- power --------------------------------------------------------------------------------------------------------
+
+    def power_off(self) -> None:
+        """The battery is taken out: everything but the memory is gone. A new object is the terminal after that."""
+        self.on = False
+        for booking in (self._retry, self._status_booking):
+            if booking is not None:
+                booking.cancel()
+        self.changed = _nothing
+
+
+def _nothing() -> None:
+    return None
+
+
+def _words(play: Play) -> str:
+    if play.kind == RecordKind.PASSED_OUT:
+        return "passed out"
+    over = play.tricks - play.level - 6
+    return (
+        f"{play.level}{STRAINS[play.strain]}{'x' * play.doubling} {'NESW'[play.declarer]} {over:+d}"
+        if over
+        else (f"{play.level}{STRAINS[play.strain]}{'x' * play.doubling} {'NESW'[play.declarer]} =")
+    )
