@@ -85,7 +85,7 @@ class FramedBaseStation:
             case PortDown(error=error, final=final):
                 if self._up:
                     self._up = False
-                    await self._events.put(StationDisconnected(str(error)))
+                    await self._events.put(StationDisconnected(error.what))
                 if final and self._ready is not None and not self._ready.done():
                     self._ready.set_exception(error)
 

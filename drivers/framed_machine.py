@@ -166,7 +166,7 @@ class FramedMachine:
             case PortUp(hello=hello):
                 self._on_up(hello)
             case PortDown(error=error, final=final):
-                await self._on_down(str(error))
+                await self._on_down(error.what)
                 if final and self._ready is not None and not self._ready.done():
                     self._ready.set_exception(error)
 

@@ -1,6 +1,6 @@
 """Device URLs: which driver and which carrier a URL stands for.
 
-    serial:///dev/ttyUSB0?baud=115200    serial://COM3    tcp://192.168.1.20:4000
+    serial:///dev/ttyUSB0?baud=115200    serial://COM3    tcp://192.168.1.20:4000    usb://1209:0001
 
 A package of somebody else adds its own scheme through the entry-point group ``firmware_bridge.drivers``: the name of
 the entry point is the scheme, its object is a function ``factory(request: DriverRequest)`` that returns a
@@ -224,4 +224,21 @@ def _tcp(request: DriverRequest) -> StreamOpener:
     return TcpOpener(host, port, request.url)
 
 
-_BUILT_IN: dict[str, Factory] = {"serial": _serial, "tcp": _tcp}
+def _usb(request: DriverRequest) -> StreamOpener:
+    from drivers.usb_pipe import UsbAddress, UsbOpener
+
+    request.check_options(("serial_number", "interface"))
+    ids = re.fullmatch(r"([0-9A-Fa-f]{1,4}):([0-9A-Fa-f]{1,4})", request.netloc)
+    if ids is None or request.path not in ("", "/"):
+        raise bad_url(request.url, "A usb:// URL names vendor and product id in hexadecimal, like usb://1209:0001.")
+    interface = request.whole("interface", -1, 0, 255)
+    address = UsbAddress(
+        vid=int(ids[1], 16),
+        pid=int(ids[2], 16),
+        serial_number=request.options.get("serial_number", ""),
+        interface=None if interface < 0 else interface,
+    )
+    return UsbOpener(address, request.url)
+
+
+_BUILT_IN: dict[str, Factory] = {"serial": _serial, "tcp": _tcp, "usb": _usb}

@@ -247,7 +247,7 @@ def _attach(loop: asyncio.AbstractEventLoop, stream: TransportStream, handle: An
                 return
             self._empty_reads += 1
             if _hung_up(descriptor) or self._empty_reads > MAX_EMPTY_READS:
-                self._fatal_error(OSError(errno.EIO, "the device is gone, or another program reads this port too"))
+                self._fatal_error(OSError(errno.EIO, "the device is gone"))
 
         def _write_ready(self) -> None:
             data = b"".join(self._write_buffer)

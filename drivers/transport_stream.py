@@ -17,8 +17,6 @@ _LOG = logging.getLogger(__name__)
 READ_HIGH_WATER = 64 * 1024
 """Bytes not yet fetched above which the transport stops reading."""
 
-READ_LOW_WATER = 16 * 1024
-
 WRITE_HIGH_WATER = 8 * 1024
 """Bytes not yet sent above which ``write`` waits: at 115200 baud that is 0.7 s of line time."""
 
@@ -34,7 +32,7 @@ def lost(name: str, cause: BaseException | None) -> LinkLost:
     if cause is None:
         detail = "The other end closed the connection."
     else:
-        text = str(cause).strip() or type(cause).__name__
+        text = str(getattr(cause, "strerror", "") or cause).strip() or type(cause).__name__
         detail = f"The connection broke ({text.rstrip('.')})."
     return LinkLost(
         detail,
@@ -82,7 +80,7 @@ class TransportStream(asyncio.Protocol):
                 self._readable = None
         data = bytes(self._buffer)
         self._buffer.clear()
-        self._resume_if_drained()
+        self._resume_reading()
         return data
 
     async def write(self, data: bytes) -> None:
@@ -177,8 +175,8 @@ class TransportStream(asyncio.Protocol):
         except (TimeoutError, LinkLost):
             pass
 
-    def _resume_if_drained(self) -> None:
-        if self._reading_paused and len(self._buffer) <= READ_LOW_WATER and self._transport is not None:
+    def _resume_reading(self) -> None:
+        if self._reading_paused and self._transport is not None:
             self._reading_paused = False
             self._transport.resume_reading()
 

@@ -1,0 +1,135 @@
+"""A dealing machine to test against: the simulator as a child process behind one carrier, or real hardware by its URL.
+
+``FIRMWARE_BRIDGE_MACHINE_URL`` names real hardware; a person then does what its display says. Only the tests that need
+no broken parts run there.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import random
+import secrets
+import signal
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+
+import pytest
+
+from drivers.api import Action, Armed, BoardConfirmed, BoardInserted, CardPassed, Connected, JobDone, Sound
+from drivers.host import HostIdentity
+from drivers.registry import open_machine
+from firmware_bridge.wire.numbers import Capability
+
+REAL = os.environ.get("FIRMWARE_BRIDGE_MACHINE_URL", "")
+PATIENCE = 120 if REAL else 20
+
+CARRIERS = [
+    pytest.param("pty", marks=pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals")),
+    "tcp",
+    *(["real"] if REAL else []),
+]
+SIMULATED = CARRIERS[:2]
+
+
+class SimulatedMachine:
+    """``python -m hwsim machine`` behind ``carrier``; memory and truth live in ``state`` and outlast a kill."""
+
+    def __init__(self, carrier, state, *options):
+        line = ["--line", "pty", "--link", str(state / "port")] if carrier == "pty" else ["--line", "tcp://127.0.0.1:0"]
+        self._command = [sys.executable, "-m", "hwsim", "machine", *line, "--state", str(state / "memory")]
+        self._command += ["--seed", "7", "--speed", "demo", "--with-parent", *options]
+        self.url = ""
+        self.process = None
+        self.switch_on()
+
+    def switch_on(self):
+        command = list(self._command)
+        if self.url.startswith("tcp://"):
+            command[command.index("--line") + 1] = self.url
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.url = json.loads(self.process.stdout.readline())["url"]
+
+    def kill(self):
+        """The supply fails: nothing is said any more, nothing is tidied up."""
+        self.process.kill()
+        self._wait()
+
+    def switch_off(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self._wait()
+
+    def _wait(self):
+        try:
+            self.process.wait(10)
+        finally:
+            self.process.kill()
+            self.process.stdin.close()
+            self.process.stdout.close()
+
+
+@asynccontextmanager
+async def bench(carrier, state, *options):
+    """(simulated machine or None, connected driver)."""
+    simulated = None if carrier == "real" else SimulatedMachine(carrier, state, *options)
+    machine = open_machine(REAL if simulated is None else simulated.url, HostIdentity(device_id=0x51))
+    try:
+        await machine.connect(15)
+        first = await machine.next_event()
+        assert isinstance(first, Connected)
+        assert not first.restarted
+        yield simulated, machine
+    finally:
+        await machine.close()
+        if simulated is not None:
+            simulated.switch_off()
+
+
+def order_for(board, copy=1, seed=None):
+    """A random deal as an order to the machine; the pockets of the 52 cards in two bits each (protocol, section 6)."""
+    pockets = [seat for seat in range(4) for _ in range(13)]
+    random.Random(seed if seed is not None else secrets.randbits(64)).shuffle(pockets)
+    routing = bytearray(13)
+    for card, pocket in enumerate(pockets):
+        routing[card // 4] |= pocket << 2 * (card % 4)
+    digest = hashlib.sha256(board.to_bytes(2, "little") + bytes(routing)).digest()[:8]
+    return Armed(secrets.randbits(32) or 1, board, copy, bytes(routing), digest), pockets
+
+
+async def until(machine, wanted, seen=None, patience=PATIENCE):
+    """The next event of class ``wanted``; what comes before goes into ``seen``."""
+    async with asyncio.timeout(patience):
+        while True:
+            event = await machine.next_event()
+            if isinstance(event, wanted):
+                return event
+            if seen is not None:
+                seen.append(event)
+
+
+async def prepare(machine, order):
+    """Arm, have the empty board inserted, and confirmed where the machine can't read its number."""
+    reply = await machine.arm(order)
+    assert reply.ok, reply
+    await machine.display(Action.INSERT_BOARD, order.board, order.copy, Sound.NONE, f"Insert board {order.board}")
+    await until(machine, BoardInserted)
+    if Capability.LABEL not in machine.identity.capabilities and Capability.KEY in machine.identity.capabilities:
+        await machine.display(Action.CONFIRM_BOARD, order.board, order.copy, Sound.NONE, "Press the key")
+        confirmed = await until(machine, BoardConfirmed)
+        assert (confirmed.board, confirmed.copy) == (order.board, order.copy)
+
+
+async def deal(machine, order):
+    """Deal a whole board; its events from the first card to DONE."""
+    await prepare(machine, order)
+    reply = await machine.start(order)
+    assert reply.ok, reply
+    seen = []
+    done = await until(machine, JobDone, seen)
+    return [event for event in seen if isinstance(event, CardPassed)], done
+
+
+async def take_out(machine, order):
+    await machine.display(Action.REMOVE_BOARD, order.board, order.copy, Sound.DONE, f"Take out board {order.board}")
