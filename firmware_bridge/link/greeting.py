@@ -7,7 +7,8 @@ from firmware_bridge.wire.frames import MAX_FRAME, PROTOCOL_MAX, PROTOCOL_MIN
 from firmware_bridge.wire.messages import Hello, fit_text
 from firmware_bridge.wire.numbers import Role
 
-HOST_WINDOW = 64
+HOST_WINDOW = 16
+"""Enough to fill a line; a larger burst of the device would keep its acknowledgements waiting behind it."""
 TRIES = 5
 """How often HELLO is said without an answer."""
 FIRST_WAIT = 0.5
