@@ -10,7 +10,6 @@ import json
 import os
 import random
 import secrets
-import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
@@ -57,8 +56,7 @@ class SimulatedMachine:
         self._wait()
 
     def switch_off(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+        self.process.stdin.close()
         self._wait()
 
     def _wait(self):
