@@ -61,6 +61,10 @@ class Stopwatch:
     def add(self, stage: str, seconds: float) -> None:
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
+    def total(self, stage: str) -> float:
+        """Seconds of all stages whose names begin with ``stage``."""
+        return sum(value for name, value in self.seconds.items() if name.startswith(stage))
+
     def rounded(self) -> dict[str, float]:
         return {stage: round(value, 3) for stage, value in self.seconds.items()}
 

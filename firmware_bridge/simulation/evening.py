@@ -59,16 +59,15 @@ async def run(
         for kind, options in (("machine", ()), ("station", ("--terminals", str(evening.movement.tables))))
     }
     lines: dict[str, Any] = {}
-    async with _device(specs["machine"], watch, lines) as machine:
-        dealt = await _alive(
-            machine,
-            service.deal(evening, directory, machine.url, host, watch, on_event=on_event, evidence=folder),
-        )
-    async with _device(specs["station"], watch, lines) as station:
-        outcome = await _alive(
-            station,
-            service.play(evening, directory, [station.url], host, watch, on_event=on_event, evidence=folder),
-        )
+    async with _devices(specs, watch, lines) as devices:
+        urls = {device.spec.kind: device.url for device in devices}
+        dealing = service.deal(evening, directory, urls["machine"], host, watch, on_event=on_event, evidence=folder)
+        dealt = await _while_alive(devices, dealing)
+        playing = service.play(evening, directory, [urls["station"]], host, watch, on_event=on_event, evidence=folder)
+        outcome = await _while_alive(devices, playing)
+    stages = {"machine": watch.total("dealing"), "station": watch.total("play")}
+    for kind, line in lines.items():
+        line["stage_seconds"] = round(stages[kind], 3)
     lost, duplicated = lost_and_doubled(folder)
     fields = {
         "simulated": True,
@@ -81,6 +80,7 @@ async def run(
         "rankings": rankings_json(outcome.rankings),
         "seconds": {"total": round(time.monotonic() - began, 3), **watch.rounded()},
         "lines": lines,
+        "line_ratio": _line_ratio(lines),
     }
     error = shortfall(dealt) or _shortfall(lost, duplicated)
     return SimulatedEvening(fields, outcome.rankings, error)
@@ -97,49 +97,54 @@ def _shortfall(lost: int, duplicated: int) -> FirmwareBridgeError | None:
 
 
 @contextlib.asynccontextmanager
-async def _device(spec: DeviceSpec, watch: service.Stopwatch, lines: dict[str, Any]) -> AsyncIterator[SimulatedDevice]:
-    """A device that runs while the block does; what its line did is put into ``lines``."""
+async def _devices(
+    specs: dict[str, DeviceSpec], watch: service.Stopwatch, lines: dict[str, Any]
+) -> AsyncIterator[list[SimulatedDevice]]:
+    """All devices, running while the block does; what their lines did is put into ``lines`` at the end."""
     began = time.monotonic()
-    device = await SimulatedDevice.start(spec)
+    started = await asyncio.gather(*(SimulatedDevice.start(spec) for spec in specs.values()), return_exceptions=True)
+    devices = [one for one in started if isinstance(one, SimulatedDevice)]
     watch.add("starting devices", time.monotonic() - began)
     try:
-        yield device
+        for one in started:
+            if isinstance(one, BaseException):
+                raise one
+        yield devices
     finally:
         began = time.monotonic()
-        summary = await device.stop()
+        for device, summary in zip(devices, await asyncio.gather(*(d.stop() for d in devices)), strict=True):
+            lines[device.spec.kind] = _line(summary)
         watch.add("ending devices", time.monotonic() - began)
-        lines[spec.kind] = _line(summary)
 
 
 def _line(summary: dict[str, Any]) -> dict[str, Any]:
-    """Bytes, seconds in which the line was busy, seconds from its first to its last byte, and their ratio."""
-    busy, first, last = (summary.get(key) for key in ("busy_seconds", "first_byte", "last_byte"))
-    span = None if first is None or last is None else round(last - first, 3)
-    ratio = round(span / busy, 3) if busy and span else None
-    return {
-        "bytes": summary.get("bytes_in", 0) + summary.get("bytes_out", 0),
-        "busy_seconds": busy,
-        "span_seconds": span,
-        "ratio": ratio,
-    }
+    """Bytes both ways, and the seconds in which the line was busy with them."""
+    total = int(summary.get("bytes_in", 0)) + int(summary.get("bytes_out", 0))
+    return {"bytes": total, "busy_seconds": summary.get("busy_seconds")}
 
 
-async def _alive(device: SimulatedDevice, work: Coroutine[Any, Any, T]) -> T:
-    """Do ``work`` while the device lives. Raises DeviceError when it ends by itself."""
+def _line_ratio(lines: dict[str, Any]) -> float | None:
+    """Time that dealing and play took, over the time that the lines alone needed; None where no line was paced."""
+    busy = sum(line["busy_seconds"] or 0.0 for line in lines.values())
+    return round(sum(line["stage_seconds"] for line in lines.values()) / busy, 3) if busy else None
+
+
+async def _while_alive(devices: list[SimulatedDevice], work: Coroutine[Any, Any, T]) -> T:
+    """Do ``work`` while all devices live. Raises DeviceError when one ends by itself."""
     task = asyncio.ensure_future(work)
-    death = asyncio.ensure_future(device.ended())
+    deaths = [asyncio.ensure_future(device.ended()) for device in devices]
     try:
-        await asyncio.wait([task, death], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([task, *deaths], return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
+            dead = next(device for device in devices if not device.running)
             raise DeviceError(
-                f"the simulated {device.spec.kind} has ended by itself.",
-                where=str(device.spec.state),
+                f"the simulated {dead.spec.kind} has ended by itself.",
+                where=str(dead.spec.state),
                 next_step="Start the same command with the same --data to go on.",
                 code="simulator-ended",
             )
         return task.result()
     finally:
-        for one in (task, death):
-            if not one.done():
-                one.cancel()
-        await asyncio.wait([task, death])
+        for one in (task, *deaths):
+            one.cancel()
+        await asyncio.wait([task, *deaths])
