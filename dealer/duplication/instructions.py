@@ -112,6 +112,12 @@ def wrong_board(key: BoardKey, copies: int, label: int) -> Instruction:
     return Instruction(text, Action.SWAP_BOARD, Sound.STOP, key.board, key.copy)
 
 
+def not_confirmed(key: BoardKey, copies: int) -> Instruction:
+    where = _place(key, copies).lower()
+    text = f"Nobody confirmed the number. Take the board out, look at its number, and put in {where}, empty."
+    return Instruction(text, Action.SWAP_BOARD, Sound.STOP, key.board, key.copy)
+
+
 def turned(key: BoardKey, copies: int) -> Instruction:
     text = f"{_place(key, copies)} lies turned. Take it out and put it back with North where the arrow points."
     return Instruction(text, Action.TURN_BOARD, Sound.STOP, key.board, key.copy)

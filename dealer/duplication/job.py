@@ -54,7 +54,8 @@ class JobOptions:
     """How a job behaves. Times in seconds.
 
     max_attempts: per physical board and run. reconnect_s: how long a vanished machine is waited for. confirm_s: after
-    that time without the key a board is dealt and ends ``unconfirmed``; None waits for ever. late_confirm_s: how long
+    that time without the key the operator is asked to look at the number again; None waits for ever. confirm_rounds:
+    how often, before the board is dealt all the same and ends ``unconfirmed``. late_confirm_s: how long
     the number may still be confirmed after the last card. silence_s: without a word for so long a dealing machine is
     given up. grace_s: after a stop, when no sensor tells that the cards have been collected. packs_after: attempts
     that failed over the pack before another pack is asked for. redo: make again what is made already.
@@ -64,6 +65,7 @@ class JobOptions:
     connect_s: float = 10.0
     reconnect_s: float = 60.0
     confirm_s: float | None = 60.0
+    confirm_rounds: int = 3
     late_confirm_s: float = 15.0
     silence_s: float = 10.0
     grace_s: float = 20.0

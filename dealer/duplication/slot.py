@@ -59,6 +59,8 @@ class StartLimits(Protocol):
     @property
     def confirm_s(self) -> float | None: ...
     @property
+    def confirm_rounds(self) -> int: ...
+    @property
     def grace_s(self) -> float: ...
 
 
@@ -144,7 +146,8 @@ class Starter:
         self._refusals = 0
         self._reinserts = 0
         self._blocked: int = CommandReason.NONE
-        self._unconfirmed_after: float | None = None
+        self._unanswered = 0
+        self._doubted = False
 
     async def start(self, order: Armed, item: BoardCopy, placement: Placement, record: StartRecord) -> None:
         """Returns when the machine has accepted START.
@@ -154,29 +157,23 @@ class Starter:
         self._item = item
         if self._slot.inserted is not None and not self._slot.must_go:
             placement.insert(self._slot.inserted)
-        waited_for_key = 0.0
         while True:
             if not self._armed and not self._slot.must_go:
                 await self._arm(order)
-            if await self._ready(placement, waited_for_key):
+            if await self._ready(placement):
                 if await self._start(order, placement, record):
                     return
                 continue
-            asking = self._asking(placement)
-            patience = self._patience(asking, waited_for_key)
-            began = self._mail.waited_s
-            event = await self._mail.get(patience)
-            if asking:
-                waited_for_key += self._mail.waited_s - began
-            if event is None:
-                # Time is up: for the grace after a stop, for the key, or to try again what no event tells about.
-                if self._slot.collecting and not self._slot.board_in:
-                    self._slot.collecting = False
-                self._blocked = CommandReason.NONE
-                continue
-            self._take(event, placement)
-            if isinstance(event, BoardInserted | BoardPulled):
-                waited_for_key = 0.0
+            event = await self._mail.get(self._patience(placement))
+            if event is not None:
+                self._take(event, placement)
+            elif self._blocked != CommandReason.NONE:
+                self._blocked = CommandReason.NONE  # try again what no event tells about
+            elif self._slot.collecting and not self._slot.board_in:
+                self._slot.collecting = False
+            else:
+                self._doubted = not self._doubted
+                self._unanswered += 1
 
     def _take(self, event: MachineEvent, placement: Placement) -> None:
         if isinstance(event, Disconnected):
@@ -189,6 +186,7 @@ class Starter:
         self._slot.note(event)
         if isinstance(event, BoardInserted):
             self._blocked = CommandReason.NONE
+            self._doubted = False
             placement.insert(event)
             if placement.orientation_unseen:
                 self._reinserts += 1
@@ -205,16 +203,14 @@ class Starter:
         """The board is in and only the key is missing."""
         return placement.seated and placement.needs_key and self._blocked == CommandReason.NONE
 
-    def _patience(self, asking: bool, waited_for_key: float) -> float | None:
+    def _patience(self, placement: Placement) -> float | None:
         if self._blocked != CommandReason.NONE:
             return POLL_S
         if self._slot.collecting and not self._slot.board_in:
             return self._limits.grace_s
-        if asking and self._limits.confirm_s is not None:
-            return max(0.0, self._limits.confirm_s - waited_for_key)
-        return None
+        return self._limits.confirm_s if self._asking(placement) else None
 
-    async def _ready(self, placement: Placement, waited_for_key: float) -> bool:
+    async def _ready(self, placement: Placement) -> bool:
         """True when START may be sent; else the operator has been told what is missing."""
         key, copies = self._item.key, self._copies
         if self._slot.must_go:
@@ -238,9 +234,10 @@ class Starter:
             return False
         if self._blocked != CommandReason.NONE:
             return False
-        limit = self._limits.confirm_s
-        if placement.needs_key and (limit is None or waited_for_key < limit):
-            await self._tell(tell.confirm(key, copies))
+        if placement.needs_key and self._unanswered < self._limits.confirm_rounds:
+            # A board that nobody confirms is likely to be another one, perhaps a good one: look at it again first.
+            ask = tell.not_confirmed if self._doubted else tell.confirm
+            await self._tell(ask(key, copies), *(((Reason.NOT_CONFIRMED,),) if self._doubted else ()))
             return False
         return True
 

@@ -201,17 +201,34 @@ def test_a_board_that_nobody_confirms_ends_unconfirmed(bench: Bench) -> None:
     assert not summary.complete
     assert summary.attempts == 2
     assert "not confirmed" in bench.machine.shown[-2][4]
+    assert bench.actions().count(Action.SWAP_BOARD) >= 2
     assert set(bench.reasons()) == {Reason.NOT_CONFIRMED}
 
 
 def test_the_number_may_be_confirmed_until_the_board_is_taken_out(bench: Bench) -> None:
     bench.machine.capabilities = FULL & ~Capability.LABEL
     bench.machine.habits.presses_key = False
-    bench.options = JobOptions(confirm_s=5, late_confirm_s=30)
+    bench.options = JobOptions(confirm_s=5, confirm_rounds=1, late_confirm_s=30)
     bench.machine.scripts = [
         lambda run: bench.machine.later(7, lambda: bench.machine.emit(BoardConfirmed(1, 1))) and None
     ]
     assert bench.make(BOARDS[:1]).complete
+
+
+def test_the_wrong_board_is_looked_for_when_nobody_confirms(bench: Bench) -> None:
+    """The operator sees another number than the display asks for and presses nothing: that board must not be used."""
+    bench.machine.capabilities = FULL & ~Capability.LABEL
+    bench.machine.habits.presses_key = False
+    real = bench.machine.act
+
+    def act(action: Action, board: int, copy: int, number: int) -> None:
+        bench.machine.habits.presses_key = bench.machine.habits.presses_key or action == Action.SWAP_BOARD
+        real(action, board, copy, number)
+
+    bench.machine.act = act  # type: ignore[method-assign]
+    summary = bench.make(BOARDS[:1])
+    assert summary.complete
+    assert Action.SWAP_BOARD in bench.actions()
 
 
 def test_a_machine_without_key_and_label_deals_at_once_and_the_host_may_confirm(bench: Bench) -> None:
