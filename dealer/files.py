@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
     status 2 when the directory does not exist or may not be written to).
     """
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         if target.is_dir():
             raise StoreError("This is a directory.", where=str(target), code="not-a-file", exit_status=ExitStatus.USAGE)

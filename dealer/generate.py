@@ -99,10 +99,13 @@ def generate(numbers: Iterable[int], randbytes: RandBytes = os.urandom) -> list[
 def new_set(numbers: Iterable[int], *, seed: int | str | None = None, randbytes: RandBytes = os.urandom) -> DealSet:
     """A set of random boards: own random, or seeded (never for play) when ``seed`` is given."""
     if seed is not None:
-        stream = SeededBytes(seed)
-        identity = hashlib.sha256(f"set id {seed}".encode()).hexdigest()[:16]
-        return DealSet(identity, Origin.SEEDED, tuple(generate(numbers, stream)))
+        return DealSet(seeded_set_id(seed), Origin.SEEDED, tuple(generate(numbers, SeededBytes(seed))))
     return DealSet(randbytes(8).hex(), Origin.OWN, tuple(generate(numbers, randbytes)))
+
+
+def seeded_set_id(seed: int | str) -> str:
+    """The id of a seeded set: the same for the same seed."""
+    return hashlib.sha256(f"set id {seed}".encode()).hexdigest()[:16]
 
 
 def check_numbers(numbers: Iterable[int]) -> list[int]:
@@ -117,21 +120,29 @@ def check_numbers(numbers: Iterable[int]) -> list[int]:
     return wanted
 
 
-def parse_numbers(text: str) -> list[int]:
-    """Board numbers as people write them: "1-24", "3", "1-8,25-27".
+def parse_runs(text: str) -> list[tuple[int, int]]:
+    """Board numbers as people write them, "1-24", "3", "1-8,25-27", as (first, count) in the order given.
 
     Raises ConfigError for anything else, a range that goes down, or a number twice.
     """
-    numbers: list[int] = []
+    runs: list[tuple[int, int]] = []
     for part in text.split(","):
         low, dash, high = (piece.strip() for piece in part.partition("-"))
         ends = (low, high) if dash else (low, low)
         if not all(end.isascii() and end.isdigit() and len(end) <= 8 for end in ends):
             raise ConfigError(f"Board numbers can't be read from {text[:40]!r}.", next_step="Write them like 1-24,27.")
         first, last = int(ends[0]), int(ends[1])
-        if not 1 <= first <= last <= MAX_BOARD_NUMBER or len(numbers) + last - first >= MAX_BOARD_NUMBER:
+        if not 1 <= first <= last <= MAX_BOARD_NUMBER:
             raise ConfigError(f"{part.strip()} is not a range of board numbers.", next_step="Write it like 1-24.")
-        numbers.extend(range(first, last + 1))
-    if len(set(numbers)) != len(numbers):
-        raise ConfigError("A board number is asked for twice.", next_step="Name every board once.")
-    return numbers
+        runs.append((first, last - first + 1))
+    end = 0
+    for first, count in sorted(runs):
+        if first < end:
+            raise ConfigError("A board number is asked for twice.", next_step="Name every board once.")
+        end = first + count
+    return runs
+
+
+def parse_numbers(text: str) -> list[int]:
+    """``parse_runs`` as a list of numbers."""
+    return [number for first, count in parse_runs(text) for number in range(first, first + count)]

@@ -15,7 +15,7 @@ from dealer.generate import Origin
 from dealer.verify import Finding
 
 DIGEST_BYTES = 16
-_TAG = b"firmware-bridge deal history\x00"
+HISTORY_TAG = b"firmware-bridge deal history\x00"
 
 
 def history_digest(routing: bytes) -> bytes:
@@ -24,7 +24,7 @@ def history_digest(routing: bytes) -> bytes:
     With a million deals on record the chance that a fresh deal is called a repeat though it is none is below 1e-22
     by the deals themselves and below 1e-32 by the digest.
     """
-    return hashlib.sha256(_TAG + routing).digest()[:DIGEST_BYTES]
+    return hashlib.sha256(HISTORY_TAG + routing).digest()[:DIGEST_BYTES]
 
 
 def history_digests(boards: Iterable[Board]) -> list[bytes]:

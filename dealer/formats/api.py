@@ -15,9 +15,24 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from dealer.board import Board
+from dealer.formats.options import WriteOptions
 from dealer.generate import Origin
 from dealer.verify import Finding
 from firmware_bridge.errors import ConfigError, DealError, ExitStatus
+
+__all__ = [
+    "FORMATS",
+    "DealFile",
+    "DealFormat",
+    "FormatInfo",
+    "WriteOptions",
+    "format_named",
+    "format_of",
+    "read_bytes",
+    "read_deal_file",
+    "read_deals",
+    "write_deals",
+]
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Files above this are refused before they are read (some 200,000 boards of PBN)."""
@@ -55,34 +70,6 @@ class DealFile:
             tail = f" ({more} more problem{'s' if more > 1 else ''})" if more else ""
             raise DealError(first.message + tail, where=place, next_step="Correct the file.", code=first.code)
         return self.boards
-
-
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
-    """How to write a set.
-
-    dialect: "export" (PBN: dealer first, CRLF) or "import" (PBN: the bytes BigDeal writes).
-    title: free text for the formats that have a place for one (PBN Event, DLM Headline); None leaves the default.
-    blind: hide the cards that a human could read in the file (DUP, DLM).
-    copies: how often a machine shall deal each board (DUP, DLM).
-    """
-
-    dialect: str = "export"
-    title: str | None = None
-    site: str = ""
-    date: str = ""
-    blind: bool = False
-    copies: int = 0
-    set_id: str = ""
-    origin: Origin | None = None
-    fingerprint: str = ""
-
-    @property
-    def mark(self) -> str:
-        """Words that must go with the set wherever it goes, or ""."""
-        if self.origin is Origin.SEEDED:
-            return "NOT FOR PLAY (seeded)"
-        return "constrained" if self.origin is Origin.CONSTRAINED else ""
 
 
 class DealFormat(Protocol):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from dealer.generate import Origin
 from dealer.history import DIGEST_BYTES, Earlier, repeat_is_a_fault
 from firmware_bridge.db import Connection, Database
+from firmware_bridge.errors import DealError
 
 _CHUNK = 8192
 
@@ -64,17 +66,46 @@ def record_rows(
         repeats = [earlier for earlier in _find(connection, digests, numbers) if earlier.set_id != set_id]
         if repeats and repeat_is_a_fault(origin):
             return repeats
-        connection.execute(
-            "INSERT OR IGNORE INTO dealt_set (set_id, origin, dealt_on) VALUES (?, ?, ?)",
-            (set_id, origin.value, dealt_on),
-        )
-        row = connection.execute("SELECT number FROM dealt_set WHERE set_id = ?", (set_id,)).fetchone()
+        row = _set_row(connection, set_id, origin, dealt_on)
         for start in range(0, len(numbers), _CHUNK):
             part = numbers[start : start + _CHUNK]
             boards = (b"%8d" * len(part)) % tuple(part)
             blob = digests[start * width : (start + len(part)) * width]
-            connection.execute(_ADD, (blob, len(part), int(row[0]), boards))
+            connection.execute(_ADD, (blob, len(part), row, boards))
     return repeats
+
+
+@contextmanager
+def recording(
+    database: Database, *, set_id: str, origin: Origin, dealt_on: str
+) -> Iterator[Callable[[bytes, bytes, int], None]]:
+    """For sets too large to look at in one piece: gives a function that records a block of new deals.
+
+    It takes digests in ascending order, board numbers as eight digits each, and how many; it raises DealError when a
+    deal is on record already, in this set too. All is committed when the block ends well, nothing when it does not.
+    """
+    with database.transaction() as connection:
+        row = _set_row(connection, set_id, origin, dealt_on)
+
+        def record(digests: bytes, boards: bytes, count: int) -> None:
+            connection.execute(_ADD, (digests, count, row, boards))
+            added = int(connection.execute("SELECT changes()").fetchone()[0])
+            if added != count:
+                raise DealError(
+                    f"{count - added} of these deals were dealt here before; chance does not do that.",
+                    next_step="Do not use this set. Check the computer's random generator and the data directory.",
+                    code="dealt-before",
+                )
+
+        yield record
+
+
+def _set_row(connection: Connection, set_id: str, origin: Origin, dealt_on: str) -> int:
+    connection.execute(
+        "INSERT OR IGNORE INTO dealt_set (set_id, origin, dealt_on) VALUES (?, ?, ?)",
+        (set_id, origin.value, dealt_on),
+    )
+    return int(connection.execute("SELECT number FROM dealt_set WHERE set_id = ?", (set_id,)).fetchone()[0])
 
 
 def find_deals(database: Database, digests: Sequence[bytes], numbers: Sequence[int]) -> list[Earlier]:
@@ -92,7 +123,7 @@ def _find(connection: Connection, digests: bytes, numbers: Sequence[int]) -> lis
         part = digests[start * DIGEST_BYTES : (start + count) * DIGEST_BYTES]
         for place, board, set_id, dealt_on in connection.execute(_FIND, (part, count)).fetchall():
             found.append(Earlier(numbers[start + place], int(board), str(set_id), str(dealt_on)))
-    return found
+    return sorted(found, key=lambda earlier: earlier.board)
 
 
 def summary(database: Database) -> tuple[int, int]:

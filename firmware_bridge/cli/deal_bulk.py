@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from dealer.bulk_job import generate_to_file, runs_of
+from dealer.bulk_job import generate_to_file
 from dealer.files import replacing
-from dealer.formats.api import WriteOptions
+from dealer.formats.options import WriteOptions
 from dealer.generate import DealSet, Origin, SeededBytes, seeded_set_id
 from firmware_bridge.cli.deal_generate import open_dealing_db, outcome
 from firmware_bridge.cli.output import Outcome, progress
@@ -17,11 +17,12 @@ from firmware_bridge.cli.output import Outcome, progress
 _TELL_EVERY = 250_000
 
 
-def generate_bulk(numbers: Sequence[int], out: str, data: str | None, choices: dict[str, Any]) -> Outcome:
-    """Deal ``numbers`` into a PBN file; same promises as for a club's set, but no keys and so no fingerprint."""
+def generate_bulk(runs: Sequence[tuple[int, int]], out: str, data: str | None, choices: dict[str, Any]) -> Outcome:
+    """Deal runs (first, count) of board numbers into a PBN file, as a club's set but without keys and fingerprint."""
     from dealer.store.history import recording
     from firmware_bridge.clock import SystemClock
 
+    total = sum(count for _, count in runs)
     seed = choices["seed"]
     set_id = os.urandom(8).hex() if seed is None else seeded_set_id(seed)
     deals = DealSet(set_id, Origin.OWN if seed is None else Origin.SEEDED, ())
@@ -36,7 +37,7 @@ def generate_bulk(numbers: Sequence[int], out: str, data: str | None, choices: d
     def tell(done: int) -> None:
         if done // _TELL_EVERY > told[0]:
             told[0] = done // _TELL_EVERY
-            progress(f"{done} of {len(numbers)} boards dealt")
+            progress(f"{done} of {total} boards dealt")
 
     told = [0]
     source = os.urandom if seed is None else SeededBytes(seed)
@@ -50,8 +51,8 @@ def generate_bulk(numbers: Sequence[int], out: str, data: str | None, choices: d
                 else nullcontext()
             )
             with keep as record:
-                generate_to_file(runs_of(numbers), file, options, randbytes=source, record=record, progress=tell)
+                generate_to_file(runs, file, options, randbytes=source, record=record, progress=tell)
     finally:
         if database is not None:
             database.close()
-    return outcome(deals, len(numbers), out, ())
+    return outcome(deals, total, out, ())

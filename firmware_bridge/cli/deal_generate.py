@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from dealer.generate import DealSet, Origin, check_numbers, new_set, parse_numbers
+from dealer.generate import DealSet, Origin, check_numbers, new_set, parse_runs
 from dealer.generate import generate as random_boards
 from dealer.verify import Finding, verify_boards
 from firmware_bridge.cli.output import Outcome, command, progress
@@ -41,17 +41,18 @@ def generate(boards: str, out: str, data: str | None, **choices: Any) -> Outcome
     Nothing is shown of the cards. The set is checked and compared with every deal on record here before the file gets
     its name.
     """
-    numbers = parse_numbers(boards)
+    runs = parse_runs(boards)
     wanted = [choices[key] is not None for key in ("extend", "set_id", "seed")] + [bool(choices["constraints"])]
     if sum(wanted) > 1 and not (choices["seed"] is not None and choices["constraints"] and sum(wanted) == 2):
         raise ConfigError("--extend, --set, --seed and --require don't go together.", next_step="Choose one.")
     if choices["entropy"] is not None and choices["set_id"] is None:
         raise ConfigError("--entropy belongs to a committed set.", next_step="Name the set with --set.")
     name = _format_for(out, choices["format_name"])
-    if len(numbers) >= BULK and name == "pbn" and not any(wanted[:2]) and not choices["constraints"]:
+    if sum(count for _, count in runs) >= BULK and name == "pbn" and not any(wanted[:2]) and not choices["constraints"]:
         from firmware_bridge.cli.deal_bulk import generate_bulk
 
-        return generate_bulk(numbers, out, data, choices)
+        return generate_bulk(runs, out, data, choices)
+    numbers = [number for first, count in runs for number in range(first, first + count)]
     acceptance = ""
     old: Sequence[Any] = ()
     if choices["extend"] is not None:
@@ -86,7 +87,7 @@ def _write(
     acceptance: str,
 ) -> Outcome:
     from dealer.files import replacing
-    from dealer.formats.api import WriteOptions
+    from dealer.formats.options import WriteOptions
 
     fresh = [board for board in deals.boards if board not in old] if old else deals.boards
     keep_keys = None

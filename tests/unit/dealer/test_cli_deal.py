@@ -1,0 +1,227 @@
+"""The ``deal`` commands from outside: files, JSON, exit codes, and that nothing but the named file holds a card."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dealer.deal import Deal
+from dealer.formats.api import read_deal_file
+from firmware_bridge.cli.main import main
+
+
+@pytest.fixture
+def run(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("FIRMWARE_BRIDGE_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        code = main(["deal", *map(str, words)])
+        out, err = capsys.readouterr()
+        call.said = out + err
+        try:
+            return code, json.loads(out.splitlines()[-1])
+        except (IndexError, ValueError):
+            return code, None
+
+    call.said = ""
+    return call
+
+
+def test_generate_and_verify(run):
+    code, report = run("generate", "--boards", "1-24", "--out", "a.pbn", "--json")
+    assert code == 0
+    assert report["ok"]
+    assert (report["boards"], report["origin"], report["not_for_play"]) == (24, "own", False)
+    code, report = run("verify", "a.pbn", "--json")
+    assert code == 0
+    assert (report["command"], report["boards"], report["good"]) == ("deal verify", 24, 24)
+    assert (report["problems"], report["repairs"]) == ([], [])
+    assert [row["board"] for row in report["deals"]] == list(range(1, 25))
+    for row in report["deals"]:
+        assert sorted(row) == ["board", "dealer", "index", "pbn", "vulnerable"]
+        assert Deal.from_index(int(row["index"])).to_pbn() == row["pbn"]
+        assert row["dealer"] == "NESW"[(row["board"] - 1) % 4]
+        assert row["vulnerable"] in ("None", "NS", "EW", "All")
+    assert os.stat("a.pbn").st_mode & 0o077 == 0
+
+
+def test_no_output_but_the_file_shows_a_card(run):
+    said = ""
+    for words in (
+        ("generate", "--boards", "1-4", "--out", "a.pbn"),
+        ("generate", "--boards", "5-6", "--extend", "a.pbn", "--out", "b.pbn", "--json"),
+        ("verify", "b.pbn"),
+        ("convert", "b.pbn", "--out", "b.lin", "--json"),
+        ("commit", "b.pbn", "--out", "c.json", "--json"),
+        ("history", "b.pbn", "--json"),
+        ("history", "--json"),
+        ("reveal", "c.json", "--out", "r.json", "--json"),
+        ("audit", "c.json", "r.json", "b.pbn", "--json"),
+    ):
+        code, _ = run(*words)
+        assert code == 0, words
+        said += run.said
+    for name in Path("data").rglob("*"):
+        if name.is_file() and name.parent.name != "secrets":
+            said += name.read_bytes().decode("latin-1")
+    said += Path("c.json").read_text()
+    for board in read_deal_file("b.pbn").boards:
+        assert str(board.deal.index) not in said
+        for hand in board.deal.to_pbn()[2:].split():
+            assert hand not in said
+        assert board.deal.routing.decode("latin-1") not in said
+
+
+def test_seeded_sets_repeat_are_marked_and_stay_out_of_the_history(run):
+    for name in ("a.pbn", "b.pbn"):
+        code, report = run("generate", "--boards", "1-8", "--seed", "7", "--out", name, "--json")
+        assert (code, report["not_for_play"], report["origin"]) == (0, True, "seeded")
+    assert Path("a.pbn").read_bytes() == Path("b.pbn").read_bytes()
+    assert b"NOT FOR PLAY" in Path("a.pbn").read_bytes()
+    code, report = run("verify", "a.pbn", "--json")
+    assert report["not_for_play"]
+    code, report = run("convert", "a.pbn", "--out", "a.dlm", "--json")
+    assert report["not_for_play"]
+    assert b"NOT FOR PLAY" in Path("a.dlm").read_bytes()
+    code, report = run("convert", "a.pbn", "--out", "a.bri", "--json")
+    assert (code, report["error"]["code"]) == (1, "mark-lost")
+    assert not Path("a.bri").exists()
+    code, report = run("history", "--json")
+    assert report["deals"] == 0
+
+
+def test_extension_keeps_the_set_and_is_blind(run):
+    run("generate", "--boards", "1-24", "--out", "a.pbn", "--json")
+    code, first = run("verify", "a.pbn", "--json")
+    code, more = run("generate", "--extend", "a.pbn", "--boards", "25-27", "--out", "a.pbn", "--json")
+    assert (code, more["boards"], more["set"]) == (0, 27, first["set"])
+    assert more["fingerprint"] not in ("", first["fingerprint"])
+    code, both = run("verify", "a.pbn", "--json")
+    assert both["deals"][:24] == first["deals"]
+    code, report = run("generate", "--extend", "a.pbn", "--boards", "27", "--out", "x.pbn", "--json")
+    assert (code, report["error"]["code"]) == (1, "board-repeated")
+    run("commit", "a.pbn", "--out", "c.json")
+    run("reveal", first["set"], "--out", "r.json")
+    code, report = run("audit", "c.json", "r.json", "a.pbn", "--json", "--fingerprint", more["fingerprint"])
+    assert (code, report["matching"], report["problems"]) == (0, 27, [])
+
+
+def test_audit_finds_a_changed_board(run):
+    run("generate", "--boards", "1-4", "--out", "a.pbn")
+    run("generate", "--boards", "1-4", "--out", "b.pbn")
+    run("commit", "a.pbn", "--out", "c.json")
+    run("reveal", "c.json", "--out", "r.json")
+    code, report = run("audit", "c.json", "r.json", "b.pbn", "--json")
+    assert (code, report["ok"], report["matching"]) == (1, False, 0)
+    assert {finding["code"] for finding in report["problems"]} == {"deal-differs"}
+    text = Path("c.json").read_text()
+    Path("c2.json").write_text(text.replace('"board": 1,', '"board": 9,'))
+    code, report = run("audit", "c2.json", "r.json", "a.pbn", "--json")
+    assert code == 1
+    assert "commitment-wrong" in {finding["code"] for finding in report["problems"]}
+
+
+def test_public_entropy(run):
+    code, report = run("commit", "--boards", "1-6", "--entropy-from", "Lotto of Saturday", "--out", "c.json", "--json")
+    assert code == 0
+    set_id = report["set"]
+    code, report = run("generate", "--set", set_id, "--boards", "1-6", "--out", "a.pbn", "--json")
+    assert (code, report["error"]["code"]) == (1, "entropy")
+    code, report = run("reveal", set_id, "--out", "r.json", "--json")
+    assert code == 1
+    code, report = run(
+        "generate", "--set", set_id, "--entropy", "4 8 15", "--boards", "1-6", "--out", "a.pbn", "--json"
+    )
+    assert (code, report["set"], report["origin"]) == (0, set_id, "own")
+    code, report = run(
+        "generate", "--set", set_id, "--entropy", "4 8 16", "--boards", "1-6", "--out", "b.pbn", "--json"
+    )
+    assert (code, report["error"]["code"]) == (1, "entropy-changed")
+    run("reveal", set_id, "--out", "r.json")
+    code, report = run("audit", "c.json", "r.json", "a.pbn", "--entropy", "4 8 15", "--json")
+    assert (code, report["matching"]) == (0, 6)
+    code, report = run("audit", "c.json", "r.json", "a.pbn", "--entropy", "4 8 16", "--json")
+    assert code == 1
+
+
+def test_repeat_in_an_own_set_is_refused_and_leaves_no_file(run, monkeypatch):
+    from dealer import generate
+
+    run("generate", "--boards", "1-4", "--out", "a.pbn")
+    board = read_deal_file("a.pbn").boards[2]
+    monkeypatch.setattr(generate, "random_index", lambda randbytes: board.deal.index)
+    code, report = run("generate", "--boards", "9", "--out", "b.pbn", "--json")
+    assert (code, report["error"]["code"]) == (1, "dealt-before")
+    assert not Path("b.pbn").exists()
+    monkeypatch.undo()
+
+
+def test_repeat_of_an_outside_set_is_only_reported(run):
+    run("generate", "--boards", "1-4", "--out", "a.pbn")
+    run("convert", "a.pbn", "--out", "a.bri")
+    code, report = run("history", "a.bri", "--add", "--origin", "replay", "--json")
+    assert code == 0
+    assert [row["code"] for row in report["repeats"]] == ["dealt-before"] * 4
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("verify", "missing.pbn"), 2),
+        (("verify", "empty.pbn"), 2),
+        (("verify", "noise.pbn"), 2),
+        (("verify", "bad.pbn"), 1),
+        (("convert", "bad.pbn", "--out", "x.lin"), 1),
+        (("convert", "good.pbn", "--out", "x.unknown"), 2),
+        (("convert", "good.pbn", "--out", "no/such/x.lin"), 2),
+        (("generate", "--boards", "3-1", "--out", "x.pbn"), 2),
+        (("generate", "--boards", "1-4", "--out", "no/such/x.pbn"), 2),
+        (("generate", "--boards", "1-4"), 2),
+        (("generate", "--boards", "1-4", "--out", "x.hrf"), 2),
+        (("generate", "--boards", "1-4", "--seed", "1", "--set", "ab", "--out", "x.pbn"), 2),
+        (("generate", "--boards", "1-4", "--set", "0011223344556677", "--out", "x.pbn"), 1),
+        (("nonsense",), 2),
+    ],
+)
+def test_exit_codes(run, words, code):
+    Path("empty.pbn").write_bytes(b"")
+    Path("noise.pbn").write_bytes(os.urandom(500).replace(b"[", b"x") + b"\x00")
+    Path("bad.pbn").write_text(
+        '[Board "1"]\n[Deal "N:AKQJT9876543... .AKQJT98765432.. ..AKQJT98765432. ...AKQJT98765432"]'
+    )
+    run("generate", "--boards", "1-2", "--out", "good.pbn")
+    got, report = run(*words, "--json")
+    assert got == code
+    assert report["ok"] is False
+    assert sorted(report["error"]) == ["code", "next", "what", "where"]
+    assert "Traceback" not in run.said
+    assert [path.name for path in Path().iterdir() if path.suffix == ".part"] == []
+
+
+def test_thousands_of_boards_take_the_fast_path_and_are_the_same(run):
+    code, report = run("generate", "--boards", "1-2100", "--seed", "5", "--out", "a.pbn", "--json")
+    assert (code, report["boards"]) == (0, 2100)
+    code, report = run("generate", "--boards", "1-40", "--seed", "5", "--out", "b.pbn", "--json")
+    big, small = read_deal_file("a.pbn"), read_deal_file("b.pbn")
+    assert big.boards[:40] == small.boards
+    assert big.set_id == small.set_id
+    code, report = run("generate", "--boards", "1-2100", "--out", "c.pbn", "--json")
+    assert report["origin"] == "own"
+    code, report = run("history", "--json")
+    assert report["deals"] == 2100
+
+
+def test_small_sets_wait_for_no_large_module(tmp_path):
+    script = (
+        "import sys\nfrom firmware_bridge.cli.main import main\n"
+        f"main(['deal', 'generate', '--boards', '1-4', '--out', {str(tmp_path / 'a.pbn')!r},"
+        f" '--data', {str(tmp_path)!r}])\n"
+        "print([m for m in ('numpy', 'rich', 'construct', 'starlette', 'uvicorn', 'reportlab', 'endplay') "
+        "if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
