@@ -116,6 +116,10 @@ class Line:
         """Bytes from the host that have not yet arrived at the device."""
         return self._in.held
 
+    def outbound_held(self) -> int:
+        """Bytes from the device that have not yet arrived at the host."""
+        return self._out.held
+
     def from_host(self, data: bytes, now: float) -> None:
         if self.connected and data:
             self._count(*self._in.put(data, now))

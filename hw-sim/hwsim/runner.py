@@ -70,7 +70,7 @@ class Runner:
             self.line.advance(now)
             self._pending += self.line.to_host(now)
             self._write(now)
-            if not self._pending and self.line.next_deadline() is None:
+            if not self._pending and not self.line.outbound_held():
                 break
             time.sleep(0.002)
         self.endpoint.close()

@@ -366,8 +366,7 @@ class Session:
             else:
                 self._rttvar += (abs(self._srtt - sample) - self._rttvar) / 4
                 self._srtt += (sample - self._srtt) / 8
-            self._backoff = 1
-        self._transmissions = 1
+        self._transmissions = self._backoff = 1
         if self._flight:
             self._start_timer(now)
         else:

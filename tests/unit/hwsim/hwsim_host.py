@@ -116,7 +116,7 @@ class Host:
     def turn(self, data: bytes, now: float) -> bytes:
         for frame in self._splitter.feed(data):
             if not self.drop():
-                self._on_frame(frame)
+                self._on_frame(frame, now)
         if self.silent:
             return b""
         out = b""
@@ -172,7 +172,7 @@ class Host:
             flags, ack = flags | codec.ACK, self._expected
         return codec.encode_frame(Frame(frame.kind, frame.address, frame.seq, ack, flags, frame.payload))
 
-    def _on_frame(self, frame: Frame) -> None:
+    def _on_frame(self, frame: Frame, now: float) -> None:
         assert frame.flags & codec.FROM_DEVICE
         assert not frame.flags & codec.RESERVED
         self.frames_seen += 1
@@ -192,7 +192,7 @@ class Host:
             if 0 < covered <= len(self._flight):
                 for _ in range(covered):
                     self._flight.popleft()
-                self._timer = None
+                self._timer = now + self.RTO if self._flight else None
         if not frame.flags & codec.SEQUENCED:
             return
         self._ack_now = True
