@@ -102,6 +102,8 @@ class SequencedSender:
         newest = self._unacked[count - 1]
         if newest.transmissions == 1:
             self.timer.sample(now - newest.sent_at)
+        else:
+            self.timer.relax()
         for _ in range(count):
             if self._unacked.popleft().last:
                 self.pending -= 1

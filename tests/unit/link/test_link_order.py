@@ -167,6 +167,13 @@ def test_the_time_out_is_the_smoothed_round_trip_and_four_times_its_variation():
     assert timer.timeout == pytest.approx(smoothed + 4 * variation)
     timer.back_off()
     assert timer.timeout == pytest.approx(2 * (smoothed + 4 * variation))
+    measured = smoothed + 4 * variation
+    timer.back_off()
+    timer.relax()
+    assert timer.timeout == pytest.approx(2 * measured)
+    timer.relax()
+    timer.relax()
+    assert timer.timeout == pytest.approx(measured)
     for _ in range(10):
         timer.back_off()
     assert timer.timeout == 5.0
