@@ -232,29 +232,37 @@ def _timed_out(error: Exception) -> bool:
 def _claim(address: UsbAddress, serial_number: str, backend: Any) -> _Claimed:
     """Blocks. Raises DeviceError."""
     import usb.core
+    import usb.util
 
+    devices: list[Any] = []
     try:
-        device, found_number = _find(address, serial_number, backend)
+        devices = list(usb.core.find(find_all=True, idVendor=address.vid, idProduct=address.pid, backend=backend) or ())
+        device, found_number = _choose(devices, address, serial_number)
         interface, read_from, write_to = _endpoints(device, address)
         detached = _detach(device, interface)
         usb.util.claim_interface(device, interface)
-    except DeviceError:
+    except Exception as error:
+        for other in devices:
+            usb.util.dispose_resources(other)
+        if isinstance(error, usb.core.USBError | usb.core.NoBackendError | NotImplementedError):
+            raise _explain(error, address) from error
         raise
-    except (usb.core.USBError, usb.core.NoBackendError, NotImplementedError) as error:
-        raise _explain(error, address) from error
+    for other in devices:
+        if other is not device:
+            usb.util.dispose_resources(other)
     return _Claimed(device, interface, read_from, write_to, detached, found_number)
 
 
-def _find(address: UsbAddress, serial_number: str, backend: Any) -> tuple[Any, str]:
-    import usb.core
-    import usb.util
-
-    devices = list(usb.core.find(find_all=True, idVendor=address.vid, idProduct=address.pid, backend=backend) or ())
+def _choose(devices: list[Any], address: UsbAddress, serial_number: str) -> tuple[Any, str]:
+    """The device that is meant, and its serial number."""
     numbers = [_serial_number(device) for device in devices]
     if serial_number:
         chosen = [pair for pair in zip(devices, numbers, strict=True) if pair[1] == serial_number]
     else:
         chosen = list(zip(devices, numbers, strict=True))
+    if not chosen and "" in numbers:
+        # Its number can't be read: most often because it may not be opened, and then this says so.
+        devices[numbers.index("")].get_active_configuration()
     if not chosen:
         raise DeviceError(
             "The USB device is not plugged in.",

@@ -5,31 +5,58 @@ no broken parts run there.
 """
 
 import asyncio
+import errno
 import hashlib
 import json
 import os
 import random
 import secrets
+import socket
 import subprocess
 import sys
 from contextlib import asynccontextmanager
 
 import pytest
+import usb.core
+from usb_backend import Backend, UsbDevice
 
 from drivers.api import Action, Armed, BoardConfirmed, BoardInserted, CardPassed, Connected, JobDone, Sound
+from drivers.framed_machine import FramedMachine
 from drivers.host import HostIdentity
 from drivers.registry import open_machine
+from drivers.usb_pipe import UsbAddress, UsbOpener
+from firmware_bridge.clock import SystemClock
 from firmware_bridge.wire.numbers import Capability
 
 REAL = os.environ.get("FIRMWARE_BRIDGE_MACHINE_URL", "")
 PATIENCE = 120 if REAL else 20
 
-CARRIERS = [
+SIMULATED = [
     pytest.param("pty", marks=pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals")),
     "tcp",
-    *(["real"] if REAL else []),
+    "usb",
 ]
-SIMULATED = CARRIERS[:2]
+CARRIERS = [*SIMULATED, *(["real"] if REAL else [])]
+
+
+class UsbCable(UsbDevice):
+    """A device on a simulated bus whose endpoints lead to a simulated machine behind TCP."""
+
+    def __init__(self, url):
+        super().__init__()
+        self.endpoints = True
+        host, _, port = url.removeprefix("tcp://").rpartition(":")
+        self._address = (host, int(port))
+
+    def on_open(self):
+        try:
+            self.sock = socket.create_connection(self._address, 1)
+        except OSError:
+            self.opened = 0
+            raise usb.core.USBError("No such device", errno=errno.ENODEV) from None
+
+    def on_close(self):
+        self.sock.close()
 
 
 class SimulatedMachine:
@@ -42,6 +69,16 @@ class SimulatedMachine:
         self.url = ""
         self.process = None
         self.switch_on()
+        self.carrier = carrier
+        self.cable = UsbCable(self.url) if carrier == "usb" else None
+
+    def driver(self, device_id):
+        """A host's driver for this machine; hosts on USB share one bus."""
+        host = HostIdentity(device_id=device_id)
+        if self.cable is None:
+            return open_machine(self.url, host)
+        opener = UsbOpener(UsbAddress(self.cable.vid, self.cable.pid), "usb://1209:0001", backend=Backend(self.cable))
+        return FramedMachine(opener, host, SystemClock())
 
     def switch_on(self):
         command = list(self._command)
@@ -68,11 +105,15 @@ class SimulatedMachine:
             self.process.stdout.close()
 
 
+def driver_for(simulated, device_id=0x51):
+    return open_machine(REAL, HostIdentity(device_id=device_id)) if simulated is None else simulated.driver(device_id)
+
+
 @asynccontextmanager
 async def bench(carrier, state, *options):
     """(simulated machine or None, connected driver)."""
     simulated = None if carrier == "real" else SimulatedMachine(carrier, state, *options)
-    machine = open_machine(REAL if simulated is None else simulated.url, HostIdentity(device_id=0x51))
+    machine = driver_for(simulated)
     try:
         await machine.connect(15)
         first = await machine.next_event()

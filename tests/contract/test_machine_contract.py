@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from machine_bench import CARRIERS, PATIENCE, SIMULATED, bench, deal, order_for, prepare, take_out, until
+from machine_bench import CARRIERS, PATIENCE, SIMULATED, bench, deal, driver_for, order_for, prepare, take_out, until
 
 from drivers.api import (
     BoardPulled,
@@ -17,8 +17,6 @@ from drivers.api import (
     MachineStateCode,
     Outcome,
 )
-from drivers.host import HostIdentity
-from drivers.registry import open_machine
 from firmware_bridge.errors import DeviceError, LinkLost
 from firmware_bridge.wire.numbers import Capability
 
@@ -133,12 +131,12 @@ def test_a_dealt_board_can_be_read_back(carrier, tmp_path):
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_the_same_host_may_come_back_and_finds_the_machine_as_it_left_it(carrier, tmp_path):
     async def scenario():
-        async with bench(carrier, tmp_path) as (_, machine):
+        async with bench(carrier, tmp_path) as (simulated, machine):
             order, _ = order_for(6)
             _, done = await deal(machine, order)
             boot = machine.identity.boot_id
             await machine.close()
-            again = open_machine(machine.url, HostIdentity(device_id=0x51))
+            again = driver_for(simulated)
             identity = await again.connect(15)
             assert identity.boot_id == boot
             report = await again.report(order.job_id)
@@ -153,7 +151,7 @@ def test_the_same_host_may_come_back_and_finds_the_machine_as_it_left_it(carrier
 def test_a_second_host_is_refused_while_the_first_lives(carrier, tmp_path):
     async def scenario():
         async with bench(carrier, tmp_path) as (simulated, machine):
-            second = open_machine(simulated.url, HostIdentity(device_id=0x52))
+            second = driver_for(simulated, device_id=0x52)
             with pytest.raises(DeviceError) as caught:
                 await second.connect(5)
             assert caught.value.code in ("device-busy", "port-busy")
