@@ -15,7 +15,7 @@ from firmware_bridge.errors import EntryError
 from terminals.result import Average, FixedPercent
 from terminals.scoring.imps import butler, butler_datum, cross_imps
 from terminals.scoring.lines import ResultLine
-from terminals.scoring.matchpoints import Weighted, factor, raw_matchpoints
+from terminals.scoring.matchpoints import Unequal, Weighted, factor, raw_matchpoints
 from terminals.scoring.profile import CrossImpMode, Profile, SingleScore, SmallGroups
 from terminals.scoring.rounding import round_around
 from terminals.scoring.sides import SideValue, line_sides
@@ -185,7 +185,9 @@ def matchpoint_board(lines: Sequence[ResultLine], expected: int, profile: Profil
 
 def _direction(values: list[SideValue], forms: list[str], expected: int, profile: Profile) -> list[SideScore | None]:
     genuine: list[Weighted | None] = [value if isinstance(value, tuple) else None for value in values]
-    if not profile.factor_artificial:
+    if profile.unequal is Unequal.OWN_TOP:
+        expected = _own_count(genuine, expected)
+    elif not profile.factor_artificial:
         expected = max(1, expected - sum(isinstance(value, (Average, FixedPercent)) for value in values))
     top = 2 * (expected - 1)
     out: list[SideScore | None] = [None] * len(values)
@@ -200,6 +202,12 @@ def _direction(values: list[SideValue], forms: list[str], expected: int, profile
         if isinstance(value, (Average, FixedPercent)):
             out[index] = SideScore(artificial_percent(value, profile) * top / 100, top, value)
     return out
+
+
+def _own_count(genuine: Sequence[Weighted | None], expected: int) -> int:
+    """Number of genuine scores in place of E, refused like any other when it is above E."""
+    factor([None if value is None else Fraction(0) for value in genuine], expected)
+    return max(1, sum(1 for value in genuine if value is not None))
 
 
 def _score_group(

@@ -27,6 +27,7 @@ class Unequal(StrEnum):
     NEUBERG = "neuberg"
     RAW_PERCENT = "raw_percent"
     ASCHERMAN = "ascherman"
+    OWN_TOP = "own_top"  # nothing is factored; each board counts with the top of the scores that it has
 
 
 def plain(score: int) -> Weighted:
@@ -92,7 +93,7 @@ def factor(raw: Sequence[Fraction | None], expected: int, method: Unequal = Uneq
             next_step="Correct the expected number of results, or remove the line that does not belong here.",
             code="too-many-results",
         )
-    if scores == expected or scores == 0:
+    if scores in (0, expected) or method is Unequal.OWN_TOP:
         return list(raw)
     cache: dict[Fraction, Fraction] = {}
     out: list[Fraction | None] = []

@@ -92,8 +92,9 @@ def test_raw_percent_and_ascherman() -> None:
     values = scores(170, 140, 140, 110, -50)
     assert matchpoints(values, 7, Unequal.RAW_PERCENT) == [12, F("7.5"), F("7.5"), 3, 0]
     assert matchpoints(values, 7, Unequal.ASCHERMAN) == [10, 7, 7, 4, 2]
-    for method in Unequal:
+    for method in (Unequal.NEUBERG, Unequal.RAW_PERCENT, Unequal.ASCHERMAN):
         assert matchpoints(scores(50), 7, method) == [6]
+    assert matchpoints(values, 7, Unequal.OWN_TOP) == matchpoints(values)
 
 
 def test_more_scores_than_expected_is_refused() -> None:

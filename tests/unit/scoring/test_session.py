@@ -219,6 +219,18 @@ def test_artificial_line_is_factored_or_not_by_profile() -> None:
     assert [s.ns.points for s in own if s.ns] == [8, 6, 4, 2, 0, 4]
 
 
+def test_boards_with_their_own_top() -> None:
+    profile = replace(PLAIN, unequal=Unequal.OWN_TOP)
+    lines = [*traveller([5, 4, 3, 2, 1]), replace(exact(1, 6, 6, 0), result=Artificial(Average.PLUS, Average.MINUS))]
+    scores = matchpoint_board(lines, 6, profile)
+    assert [(s.ns.points, s.ns.top) for s in scores if s.ns] == [
+        *[(8, 8), (6, 8), (4, 8), (2, 8), (0, 8)],
+        (F("4.8"), 8),
+    ]
+    with pytest.raises(EntryError, match="only 4"):
+        matchpoint_board(lines, 4, profile)
+
+
 def test_fields_across_and_within_sections() -> None:
     lines = [*traveller([100, 0]), exact(1, 1, 1, 50, "B"), exact(1, 2, 2, -50, "B")]
     groups = two_winners(lines)

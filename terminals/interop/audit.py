@@ -1,0 +1,427 @@
+"""Re-scores a published event from its table results and compares every published number with our own.
+
+Files do not say by which regulation they were scored, so the audit looks for the profile, and the few differences from
+it, that explain the file best; what then still differs is reported. A published contract and a published score that
+disagree are one fault: the rest of the board is checked with whichever of the two the published points agree with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+
+from firmware_bridge.errors import EntryError
+from terminals.interop.audit_teams import TeamFindings, audit_matches
+from terminals.interop.audit_values import Mismatch, Tolerance, decimals_of
+from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine
+from terminals.result import Assigned, Outcome, PassedOut, Played
+from terminals.scoring.boards import LineScore, Method, SideScore, score_lines
+from terminals.scoring.contract_score import score_ns
+from terminals.scoring.lines import Contestant, ResultLine
+from terminals.scoring.matchpoints import Unequal
+from terminals.scoring.profile import CrossImpMode, ImpRanking, Profile
+from terminals.scoring.profile_file import PROFILE_NAMES, load_profile
+from terminals.scoring.rounding import Rounding, round_to
+from terminals.scoring.session import Totals, credits, session_total
+
+MAX_CHOICES = 4  # lines of one board whose contract and score disagree, for which all combinations are tried
+SEARCH_ORDER = ("plain", *(name for name in PROFILE_NAMES if name != "plain"))
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A way of scoring: a profile and how the file shows its numbers.
+
+    raw_points: the lines show matchpoints before they are factored. within: sections are compared only with themselves.
+    rounded_boards: totals are sums of the board scores as printed. total_in: "percent", "points" or "factored_points".
+    """
+
+    profile: Profile
+    raw_points: bool = False
+    within: bool = False
+    rounded_boards: bool = False
+    total_in: str = "percent"
+
+    def changes(self, base: Profile) -> dict[str, str]:
+        """What is different from ``base``, as words for the report."""
+        out: dict[str, str] = {}
+        for name in _PROFILE_CHOICES:
+            value = getattr(self.profile, name)
+            if value != getattr(base, name):
+                out[name] = str(value)
+        if self.raw_points:
+            out["points_shown"] = "before factoring"
+        if self.within:
+            out["fields"] = "each section apart"
+        if self.rounded_boards:
+            out["totals"] = "sums of the printed board scores"
+        if self.total_in != "percent":
+            out["total_in"] = self.total_in
+        return out
+
+
+_PROFILE_CHOICES = (
+    "matchpoint_scale",
+    "unequal",
+    "session_percentage",
+    "factor_artificial",
+    "butler_drop",
+    "butler_drop_min",
+    "butler_unit",
+    "butler_datum",
+    "cross_imp_mode",
+    "imp_ranking",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """What the audit found. lines: result lines read; the three ``*_checked`` say how many numbers were compared."""
+
+    title: str
+    lines: int
+    contract_scores_checked: int
+    points_checked: int
+    totals_checked: int
+    score_mismatches: tuple[Mismatch, ...]
+    points_mismatches: tuple[Mismatch, ...]
+    total_mismatches: tuple[Mismatch, ...]
+    profile: str
+    changes: Mapping[str, str]
+    method: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        return not (self.score_mismatches or self.points_mismatches or self.total_mismatches)
+
+    def as_dict(self) -> dict[str, object]:
+        """The keys of the command's JSON object."""
+        return {
+            "lines": self.lines,
+            "contract_scores_checked": self.contract_scores_checked,
+            "points_checked": self.points_checked,
+            "totals_checked": self.totals_checked,
+            "score_mismatches": [one.as_dict() for one in self.score_mismatches],
+            "points_mismatches": [one.as_dict() for one in self.points_mismatches],
+            "total_mismatches": [one.as_dict() for one in self.total_mismatches],
+            "profile": self.profile,
+            "profile_changes": dict(self.changes),
+            "method": self.method,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(slots=True)
+class _Findings:
+    points: list[Mismatch] = field(default_factory=list)
+    totals: list[Mismatch] = field(default_factory=list)
+    points_checked: int = 0
+    totals_checked: int = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.points) + len(self.totals)
+
+
+def audit_event(event: ExchangeEvent, profile: Profile | None = None) -> AuditReport:
+    """Audit an event; with ``profile`` only that one is tried, without the five of the program and their variants.
+
+    Raises EntryError when the results can't be scored at all.
+    """
+    return _Audit(event).run(profile)
+
+
+class _Audit:
+    def __init__(self, event: ExchangeEvent) -> None:
+        self.event = event
+        self.notes = list(event.warnings)
+        self.labels = {one.contestant: one for one in event.entrants}
+        self.score_mismatches: list[Mismatch] = []
+        self.contract_scores = 0
+        self.doubtful: dict[int, list[int]] = {}  # board -> indices of lines whose contract and score disagree
+        self.chosen = list(event.lines)  # lines as they are scored
+        self.has_points = any(one.ns_points or one.ew_points for one in event.lines)
+        self.teams = {team for match in event.matches for team in (match.team, match.opponent)}
+        self._check_scores()
+        self.point_decimals = decimals_of(
+            one for line in event.lines for one in (line.ns_points, line.ew_points) if one is not None
+        )
+        self.total_decimals = decimals_of(one.total for one in event.entrants if one.total is not None)
+
+    # contract scores
+
+    def _check_scores(self) -> None:
+        for index, one in enumerate(self.event.lines):
+            result = one.line.result
+            if one.score is None or not isinstance(result, (Played, PassedOut)):
+                continue
+            computed = score_ns(result, one.line.board, one.line.vulnerability)
+            assert computed is not None
+            self.contract_scores += 1
+            if computed != one.score:
+                self.doubtful.setdefault(one.line.board, []).append(index)
+                self.score_mismatches.append(
+                    Mismatch(
+                        Fraction(one.score),
+                        Fraction(computed),
+                        board=one.line.board,
+                        contestant=f"{self._label(one.line.ns)} - {self._label(one.line.ew)}",
+                        detail=str(result),
+                    )
+                )
+
+    def _label(self, contestant: Contestant) -> str:
+        entrant = self.labels.get(contestant)
+        if entrant is None:
+            return str(contestant)
+        label = entrant.label
+        if contestant.direction and not label.upper().endswith(contestant.direction):
+            label = f"{label} {contestant.direction}"
+        return f"{entrant.section}{label}" if entrant.section and not label.startswith(entrant.section) else label
+
+    # search
+
+    def run(self, wanted: Profile | None) -> AuditReport:
+        bases = [wanted] if wanted is not None else [load_profile(name) for name in SEARCH_ORDER]
+        best = Explanation(bases[0])
+        base, findings = bases[0], None
+        for one in bases:
+            tried = self._evaluate(Explanation(one))
+            if findings is None or tried.count < findings.count:
+                best, base, findings = Explanation(one), one, tried
+            if not findings.count:
+                break
+        assert findings is not None
+        if findings.count:
+            best, findings = self._climb(best, findings, free=wanted is None)
+        if self.doubtful and self._settle_doubts(best):
+            findings = self._evaluate(best)
+            if findings.count:
+                best, findings = self._climb(best, findings, free=wanted is None)
+        teams = TeamFindings()
+        if self.event.matches:
+            teams = audit_matches(self.event, self._line_states(), best.profile, self._label, free=wanted is None)
+        changes = best.changes(base) | teams.changes
+        return AuditReport(
+            title=self.event.title,
+            lines=len(self.event.lines),
+            contract_scores_checked=self.contract_scores,
+            points_checked=findings.points_checked + teams.points_checked,
+            totals_checked=findings.totals_checked + teams.totals_checked,
+            score_mismatches=tuple(self.score_mismatches),
+            points_mismatches=tuple(findings.points + teams.points),
+            total_mismatches=tuple(findings.totals + teams.totals),
+            profile=base.name,
+            changes=changes,
+            method=self.event.team_method.value if self.event.matches else self.event.method.value,
+            notes=tuple(self.notes + teams.notes),
+        )
+
+    def _line_states(self) -> dict[int, ResultLine]:
+        """id of a line as read -> the line as it is scored."""
+        return {id(one): chosen.line for one, chosen in zip(self.event.lines, self.chosen, strict=True)}
+
+    def _climb(self, best: Explanation, findings: _Findings, *, free: bool) -> tuple[Explanation, _Findings]:
+        """Change one choice at a time as long as fewer numbers differ. Not ``free``: only how numbers are shown."""
+        improved = True
+        while improved and findings.count:
+            improved = False
+            for candidate in self._neighbours(best, free):
+                tried = self._evaluate(candidate)
+                if tried.count < findings.count:
+                    best, findings, improved = candidate, tried, True
+                    if not findings.count:
+                        break
+        return best, findings
+
+    def _neighbours(self, one: Explanation, free: bool) -> Iterable[Explanation]:
+        method, profile = self.event.method, one.profile
+        if len(self.event.sections) > 1:
+            yield replace(one, within=not one.within)
+        yield replace(one, rounded_boards=not one.rounded_boards)
+        if method is Method.MATCHPOINTS:
+            yield replace(one, raw_points=not one.raw_points)
+            for total_in in ("percent", "points", "factored_points"):
+                if total_in != one.total_in:
+                    yield replace(one, total_in=total_in)
+        if not free:
+            return
+        options: dict[str, Sequence[object]] = {}
+        if method is Method.MATCHPOINTS:
+            options = {
+                "matchpoint_scale": (1, 2),
+                "unequal": (Unequal.NEUBERG, Unequal.OWN_TOP, Unequal.RAW_PERCENT, Unequal.ASCHERMAN),
+                "session_percentage": (True, False),
+                "factor_artificial": (True, False),
+            }
+        elif method is Method.CROSS_IMPS:
+            options = {
+                "cross_imp_mode": tuple(CrossImpMode),
+                "imp_ranking": tuple(ImpRanking),
+                "session_percentage": (True, False),
+            }
+        elif method is Method.BUTLER:
+            options = {
+                "butler_drop": (0, 1, 2),
+                "butler_drop_min": (1, 3, 4, 5, 6, 8, 10, 12),
+                "butler_unit": (10, 0),
+                "imp_ranking": tuple(ImpRanking),
+                "session_percentage": (True, False),
+            }
+        for name, values in options.items():
+            for value in values:
+                if getattr(profile, name) != value:
+                    yield replace(one, profile=replace(profile, **{name: value}))  # type: ignore[arg-type]
+
+    def _settle_doubts(self, best: Explanation) -> bool:
+        """Where contract and score of a line disagree, score the board with the one that its points agree with."""
+        changed = False
+        for board, indices in self.doubtful.items():
+            if not 1 <= len(indices) <= MAX_CHOICES:
+                choices = [tuple(False for _ in indices), tuple(True for _ in indices)]
+            else:
+                choices = sorted(product((False, True), repeat=len(indices)), key=sum)
+            fewest, taken = None, None
+            for choice in choices:
+                for index, by_score in zip(indices, choice, strict=True):
+                    self.chosen[index] = self._as_scored(self.event.lines[index], by_score)
+                count = len(self._evaluate(best, only=board).points)
+                if fewest is None or count < fewest:
+                    fewest, taken = count, choice
+            assert taken is not None
+            for index, by_score in zip(indices, taken, strict=True):
+                self.chosen[index] = self._as_scored(self.event.lines[index], by_score)
+            changed = changed or any(taken)
+        return changed
+
+    @staticmethod
+    def _as_scored(one: ExchangeLine, by_score: bool) -> ExchangeLine:
+        if not by_score or one.score is None:
+            return one
+        side = (Outcome(one.score),)
+        return replace(one, line=replace(one.line, result=Assigned(side, side)))
+
+    # one explanation
+
+    def _evaluate(self, one: Explanation, only: int | None = None) -> _Findings:
+        """Compare all points, and (without ``only``, a board) all totals."""
+        findings = _Findings()
+        if self.event.kind is EventKind.TEAMS and not self.has_points:
+            return findings
+        profile, method = one.profile, self.event.method
+        totals: dict[Contestant, Totals] = {}
+        scale = Fraction(profile.matchpoint_scale, 2) if method is Method.MATCHPOINTS else Fraction(1)
+        unit = Fraction(1, 10**self.point_decimals)
+        for lines, expected in self._fields(one.within, only):
+            scores = self._score(lines, expected, profile)
+            shown: Sequence[LineScore] = scores
+            if one.raw_points:
+                shown = self._score(lines, expected, replace(profile, unequal=Unequal.OWN_TOP))
+            for line, score in zip(lines, shown, strict=True):
+                self._compare_points(line, score, scale, findings)
+            if only is None:
+                for score in scores:
+                    for contestant, side in credits(score):
+                        if one.rounded_boards:
+                            points = round_to(side.points * scale, unit, Rounding.HALF_AWAY) / scale
+                            side = SideScore(points, side.top, side.artificial)
+                        totals.setdefault(contestant, Totals()).add(side)
+        if only is None:
+            self._compare_totals(one, totals, scale, findings)
+        return findings
+
+    def _score(self, lines: list[ExchangeLine], expected: int, profile: Profile) -> list[LineScore]:
+        try:
+            return score_lines([line.line for line in lines], expected, profile, self.event.method)
+        except EntryError as error:
+            where = error.where or f"board {lines[0].line.board}"
+            raise EntryError(error.what, where=where, code=error.code) from None
+
+    def _fields(self, within: bool, only: int | None) -> list[tuple[list[ExchangeLine], int]]:
+        """Boards with their lines and E: the largest number of lines of any board of the field."""
+        fields: dict[str, dict[int, list[ExchangeLine]]] = {}
+        largest: dict[str, int] = {}
+        for one in self.chosen:
+            section = one.line.section
+            name = section if within else section.partition("/")[0] if "/" in section else ""
+            held = fields.setdefault(name, {}).setdefault(one.line.board, [])
+            held.append(one)
+            largest[name] = max(largest.get(name, 0), len(held))
+        return [
+            (lines, largest[name])
+            for name, boards in fields.items()
+            for board, lines in boards.items()
+            if only is None or board == only
+        ]
+
+    def _compare_points(self, line: ExchangeLine, score: LineScore, scale: Fraction, findings: _Findings) -> None:
+        tolerance = Tolerance(self.point_decimals)
+        sides = ((line.ns_points, score.ns, line.line.ns, "NS"), (line.ew_points, score.ew, line.line.ew, "EW"))
+        for published, side, contestant, direction in sides:
+            if published is None:
+                continue
+            findings.points_checked += 1
+            if side is None:
+                if published.value:
+                    findings.points.append(
+                        Mismatch(published.value, None, line.line.board, self._label(contestant), direction)
+                    )
+                continue
+            computed = side.points * scale
+            if not tolerance.equal(published.value, computed):
+                findings.points.append(
+                    Mismatch(
+                        published.value,
+                        computed,
+                        line.line.board,
+                        self._label(contestant),
+                        direction,
+                        decimals=self.point_decimals,
+                    )
+                )
+
+    def _compare_totals(
+        self, one: Explanation, totals: Mapping[Contestant, Totals], scale: Fraction, findings: _Findings
+    ) -> None:
+        boards = max((own.boards for own in totals.values()), default=0)
+        tolerance = Tolerance(self.total_decimals)
+        for entrant in self.event.entrants:
+            own = totals.get(entrant.contestant)
+            if entrant.total is None or own is None or entrant.contestant in self.teams:
+                continue
+            points, top = session_total(own, one.profile)
+            if self.event.method is Method.MATCHPOINTS:
+                if not top:
+                    continue
+                computed = points * 100 / top
+                if one.total_in == "points":
+                    computed = points * scale
+                elif one.total_in == "factored_points":
+                    computed = points * scale * boards / own.boards
+            elif self.event.method is Method.AGGREGATE or one.profile.imp_ranking is ImpRanking.TOTAL:
+                computed = points
+            else:
+                computed = points / own.boards
+                if one.profile.imp_ranking is ImpRanking.FACTORED:
+                    computed *= boards
+            findings.totals_checked += 1
+            candidates = [computed]
+            if entrant.adjustment is not None and entrant.adjustment.value:
+                candidates.append(computed + entrant.adjustment.value)
+            if not any(tolerance.equal(entrant.total.value, value) for value in candidates):
+                findings.totals.append(
+                    Mismatch(
+                        entrant.total.value,
+                        candidates[-1],
+                        contestant=self._label(entrant.contestant),
+                        decimals=self.total_decimals,
+                    )
+                )
+
+
+def needs_lines(event: ExchangeEvent) -> bool:
+    """True when the event has nothing that could be re-scored."""
+    return not event.lines and not (event.kind is EventKind.TEAMS and event.matches)

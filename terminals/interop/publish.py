@@ -1,0 +1,137 @@
+"""From our own scoring to an ``ExchangeEvent`` that every writer and printer understands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from terminals.interop.adjusted_note import adjusted_note, plain_score
+from terminals.interop.exchange import Entrant, EventKind, ExchangeEvent, ExchangeLine, ExchangePlayer, Published
+from terminals.result import Assigned, NotEntered, NotPlayed, SitOut
+from terminals.scoring.boards import LineScore, Method, SideScore
+from terminals.scoring.contract_score import score_ns
+from terminals.scoring.lines import Contestant
+from terminals.scoring.profile import Profile
+from terminals.scoring.ranking import RankRow
+from terminals.scoring.rounding import Rounding, decimal_text
+from terminals.scoring.session import SessionScore
+
+PROGRAM = "Firmware Bridge"
+
+
+@dataclass(frozen=True, slots=True)
+class EventInfo:
+    """What the scoring does not know. date: ISO. players: contestant -> its people."""
+
+    title: str
+    date: str
+    club: str = ""
+    club_id: str = ""
+    version: str = ""
+    players: Mapping[Contestant, tuple[ExchangePlayer, ...]] = field(default_factory=dict)
+    kind: EventKind = EventKind.PAIRS
+
+
+def publish_session(
+    info: EventInfo,
+    score: SessionScore,
+    profile: Profile,
+    method: Method = Method.MATCHPOINTS,
+    master_points: Mapping[Contestant, Fraction] | None = None,
+) -> ExchangeEvent:
+    """The event as it is published: ranked entrants in order, one line for every actual play."""
+    entrants: list[Entrant] = []
+    for ranking in score.rankings:
+        entrants.extend(_entrant(row, info, profile, method, master_points or {}) for row in ranking)
+    for contestant in score.unranked:
+        entrants.append(_bare(contestant, info))
+    lines: list[ExchangeLine] = []
+    for (_, board), scores in sorted(score.boards.items()):
+        lines.extend(
+            _line(one, board, profile, method)
+            for one in scores
+            if not isinstance(one.line.result, (NotPlayed, NotEntered, SitOut))
+        )
+    lines.sort(key=lambda one: (one.line.board, one.line.section, one.line.ns, one.line.ew))
+    return ExchangeEvent(
+        title=info.title,
+        date=info.date,
+        club=info.club,
+        club_id=info.club_id,
+        program=PROGRAM,
+        program_version=info.version,
+        kind=info.kind,
+        method=method,
+        winners=max(1, len([ranking for ranking in score.rankings if ranking])),
+        entrants=tuple(entrants),
+        lines=tuple(lines),
+    )
+
+
+def _entrant(
+    row: RankRow, info: EventInfo, profile: Profile, method: Method, master_points: Mapping[Contestant, Fraction]
+) -> Entrant:
+    decimals = profile.percent_decimals if method is Method.MATCHPOINTS else profile.imp_decimals
+    adjustment = None
+    if row.adjustment:
+        change = row.adjustment * 100 / row.top if row.top else row.adjustment
+        adjustment = published(change, 2, profile.rounding)
+    awarded = master_points.get(row.contestant)
+    return Entrant(
+        row.contestant,
+        str(row.contestant.number),
+        info.players.get(row.contestant, ()),
+        direction=row.contestant.direction,
+        section=row.contestant.section,
+        total=published(row.value, decimals, profile.rounding),
+        place=row.place_text,
+        boards=row.boards,
+        adjustment=adjustment,
+        master_points=None if awarded is None else published(awarded, 2),
+    )
+
+
+def _bare(contestant: Contestant, info: EventInfo) -> Entrant:
+    return Entrant(
+        contestant,
+        str(contestant.number),
+        info.players.get(contestant, ()),
+        direction=contestant.direction,
+        section=contestant.section,
+        boards=0,
+    )
+
+
+def published(value: Fraction, decimals: int, rounding: Rounding = Rounding.HALF_UP) -> Published:
+    """An exact number as it is printed with ``decimals``."""
+    text = decimal_text(value, decimals, rounding)
+    return Published(Fraction(text), decimals, text)
+
+
+def _points(side: SideScore | None, profile: Profile, method: Method) -> Published | None:
+    """Board points: whole numbers without decimals, others with two; matchpoints on the profile's scale."""
+    if side is None:
+        return None
+    value = side.points * profile.matchpoint_scale / 2 if method is Method.MATCHPOINTS else side.points
+    # Cross-IMPs and factored boards sum to their invariant only when halves go away from zero on both sides.
+    return published(value, 0 if value.denominator == 1 else 2, Rounding.HALF_AWAY)
+
+
+def _line(one: LineScore, board: int, profile: Profile, method: Method) -> ExchangeLine:
+    result = one.line.result
+    score = plain_score(result, board)
+    if score is not None and one.line.vulnerability is not None and not isinstance(result, Assigned):
+        score = score_ns(result, board, one.line.vulnerability)  # a board marked otherwise than its number says (Law 2)
+    note = adjusted_note(result, board) if isinstance(result, Assigned) and score is None else ""
+    if one.line.form:
+        note = f"{note} Form {one.line.form} of a fouled board (Law 87).".strip()
+    return ExchangeLine(one.line, score, _points(one.ns, profile, method), _points(one.ew, profile, method), note=note)
+
+
+def ranked(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
+    """Entrants by winner group: North-South and East-West apart when directions are given, else together."""
+    directions = sorted({one.direction for one in entrants if one.direction}, reverse=True)
+    if len(directions) < 2:
+        return [list(entrants)]
+    return [[one for one in entrants if one.direction == direction] for direction in directions]

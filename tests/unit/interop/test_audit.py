@@ -1,0 +1,158 @@
+"""The audit: clean files are equal, each kind of fault is found once and alone, the right profile is named."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sessions import mitchell, published, with_rulings
+
+from terminals.interop.audit import audit_event
+from terminals.interop.usebio_read import read_usebio
+from terminals.interop.usebio_write import write_usebio
+from terminals.scoring.boards import Method
+from terminals.scoring.lines import ResultLine
+from terminals.scoring.matchpoints import Unequal
+from terminals.scoring.profile import PLAIN, CrossImpMode, Profile
+from terminals.scoring.profile_file import load_profile
+
+
+def audit(lines: list[ResultLine], profile: Profile = PLAIN, method: Method = Method.MATCHPOINTS, **changes: object):  # type: ignore[no-untyped-def]
+    return audit_event(read_usebio(write_usebio(published(lines, profile, method, **changes))))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("one", [False, True])
+def test_our_own_files_are_equal(method: Method, one: bool) -> None:
+    lines = mitchell(one=one)
+    report = audit(lines, method=method, one=one)
+    assert report.equal, (report.points_mismatches, report.total_mismatches)
+    assert report.lines == len(lines) == report.contract_scores_checked
+    assert report.points_checked == 2 * len(lines)
+    assert report.totals_checked == 14
+    assert report.profile == "plain"
+    assert report.changes == {}
+
+
+@pytest.mark.parametrize("method", [Method.MATCHPOINTS, Method.BUTLER, Method.CROSS_IMPS])
+def test_our_own_files_with_rulings_are_equal(method: Method) -> None:
+    report = audit(with_rulings(mitchell(9, 9, 3)), method=method)
+    assert report.equal, (report.points_mismatches, report.total_mismatches)
+
+
+def test_unequal_boards_and_every_way_to_factor_them() -> None:
+    lines = [line for index, line in enumerate(mitchell(9, 9, 2, seed=5)) if index % 11]
+    for unequal in Unequal:
+        report = audit(lines, replace(PLAIN, unequal=unequal))
+        assert report.equal, unequal
+        assert report.changes.get("unequal", "neuberg") == unequal.value
+
+
+def test_half_points_are_explained_by_the_profile_that_uses_them() -> None:
+    assert audit(mitchell(), load_profile("acbl")).profile == "acbl"
+
+
+def test_butler_rules_are_found() -> None:
+    for drop in (0, 2):
+        report = audit(mitchell(9, 9, 2), replace(PLAIN, butler_drop=drop), Method.BUTLER)
+        assert report.equal
+        assert report.profile == ("wbf" if drop == 0 else "plain")
+    total = audit(mitchell(), replace(PLAIN, cross_imp_mode=CrossImpMode.TOTAL), Method.CROSS_IMPS)
+    assert total.equal
+    assert total.changes == {"cross_imp_mode": "total"}
+
+
+def edited(pattern: str, new: str, lines: list[ResultLine] | None = None, count: int = 1, **more: object):  # type: ignore[no-untyped-def]
+    text = write_usebio(published(lines or mitchell(), **more)).decode()  # type: ignore[arg-type]
+    changed, found = re.subn(pattern, new, text, count=count)
+    assert found == count
+    return audit_event(read_usebio(changed.encode()))
+
+
+def test_a_wrong_score_is_one_fault_and_nothing_else() -> None:
+    report = edited(r"<SCORE>-?\d+</SCORE>", "<SCORE>-2470</SCORE>")
+    assert (len(report.score_mismatches), report.points_mismatches, report.total_mismatches) == (1, (), ())
+    fault = report.score_mismatches[0].as_dict()
+    assert fault["board"] == 1
+    assert fault["published"] == -2470
+    assert isinstance(fault["computed"], int)
+
+
+def test_a_wrong_contract_is_one_fault_and_nothing_else() -> None:
+    report = edited(r"<TRICKS>\d+</TRICKS>", "<TRICKS>0</TRICKS>")
+    assert (len(report.score_mismatches), report.points_mismatches, report.total_mismatches) == (1, (), ())
+
+
+def test_wrong_points_and_wrong_totals_are_found_where_they_are() -> None:
+    report = edited(r"<NS_MATCH_POINTS>[\d.]+<", "<NS_MATCH_POINTS>99<")
+    assert [one.as_dict()["published"] for one in report.points_mismatches] == [99]
+    assert (report.score_mismatches, report.total_mismatches) == ((), ())
+    report = edited(r"<PERCENTAGE>[\d.]+<", "<PERCENTAGE>71.23<")
+    assert [one.as_dict()["published"] for one in report.total_mismatches] == [71.23]
+    assert "contestant" in report.total_mismatches[0].as_dict()
+    assert (report.score_mismatches, report.points_mismatches) == ((), ())
+
+
+def test_a_hundredth_is_enough() -> None:
+    clean = published(mitchell())
+    best = clean.entrants[0]
+    assert best.total is not None
+    for step in (Fraction(1, 100), Fraction(-1, 100)):
+        value = f"{float(best.total.value + step):.2f}"
+        report = edited(rf"<PERCENTAGE>{best.total.text}<", f"<PERCENTAGE>{value}<")
+        assert len(report.total_mismatches) == 1
+
+
+def test_raw_points_on_the_lines_with_factored_totals() -> None:
+    lines = [line for index, line in enumerate(mitchell(9, 9, 2, seed=5)) if index % 11]
+    event = published(lines)
+    raw = published(lines, replace(PLAIN, unequal=Unequal.OWN_TOP))
+    mixed = replace(event, lines=raw.lines)
+    report = audit_event(read_usebio(write_usebio(mixed)))
+    assert report.equal
+    assert report.changes == {"points_shown": "before factoring"}
+
+
+def test_sections_across_the_field_and_apart() -> None:
+    across = mitchell(5, 5, 2, seed=3, section="A") + mitchell(5, 5, 2, seed=4, section="B")
+    report = audit(across)
+    assert report.equal
+    assert report.changes == {}
+
+
+def test_only_the_wanted_profile_is_tried() -> None:
+    event = read_usebio(write_usebio(published(mitchell(), load_profile("acbl"))))
+    report = audit_event(event, load_profile("ebu"))
+    assert report.profile == "ebu"
+    assert len(report.points_mismatches) > 100
+
+
+def test_json_keys_are_the_promised_ones() -> None:
+    report = audit(mitchell(3, 3, 1)).as_dict()
+    assert isinstance(report["lines"], int)
+    assert isinstance(report["contract_scores_checked"], int)
+    for name in ("score_mismatches", "points_mismatches", "total_mismatches"):
+        assert report[name] == []
+    assert report["profile"] == "plain"
+
+
+def test_penalties_are_part_of_the_total() -> None:
+    text = write_usebio(published(mitchell())).decode()
+    best = re.search(r"<PERCENTAGE>([\d.]+)<", text)
+    assert best is not None
+    fined = f"{float(best.group(1)) - 2:.2f}"
+    text = text.replace(best.group(0), f"<PERCENTAGE>{fined}<", 1)
+    total = f"<PERCENTAGE>{fined}</PERCENTAGE>"
+    text = text.replace(total, f"{total}<ADJUSTMENT>-2.00</ADJUSTMENT>", 1)
+    assert audit_event(read_usebio(text.encode())).equal
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(3, 8), st.sampled_from(list(Method)))
+def test_any_clean_file_is_equal(seed: int, tables: int, method: Method) -> None:
+    report = audit(mitchell(tables, tables, 2, seed), method=method)
+    assert report.equal
