@@ -53,6 +53,7 @@ class LiveView:
 
     def close(self) -> None:
         self._live.stop()
+        self.console.print()
 
     def __call__(self, event: EveningEvent) -> None:
         match event:
