@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -51,10 +51,11 @@ class Runner:
         """Stop when standard input ends, which happens when the parent process does."""
 
         def watch() -> None:
+            # Not through sys.stdin: its lock, held by this thread, would abort the interpreter at its end.
             try:
-                while sys.stdin.buffer.read(1):
+                while os.read(0, 4096):
                     pass
-            except (OSError, ValueError):
+            except OSError:
                 pass
             self.stop()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -243,8 +244,8 @@ def test_five_transmissions_and_then_lost() -> None:
         if now >= 1.0 and session.up:
             session.receive(encode_frame(Frame(Kind.PING, flags=0, payload=bytes(4))), now)
     assert len(at) == 5
-    gaps = [b - a for a, b in zip(at, at[1:], strict=False)]
-    assert all(b > a for a, b in zip(gaps, gaps[1:], strict=False))
+    gaps = [b - a for a, b in pairwise(at)]
+    assert all(b > a for a, b in pairwise(gaps))
     assert session.events[-1] == SessionDown("lost")
 
 
