@@ -9,6 +9,7 @@ the cards that are left.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
@@ -181,7 +182,7 @@ def _digits(rank: U64, suits: int, tables: _Tables) -> list[Masks]:
     """13-bit blocks of the subset with this rank among 13 * suits cards, first block first."""
     blocks: list[Masks] = []
     wanted: npt.NDArray[Any] = np.full(rank.shape, 13, dtype=np.uint64)
-    rest = rank
+    rest: npt.NDArray[Any] = rank
     for suits_left in range(suits - 1, -1, -1):
         keys, masks = tables.keys[suits_left], tables.masks[suits_left]
         key = rest + wanted * _KEY
@@ -315,3 +316,79 @@ def repeated_places(index: npt.NDArray[np.uint32]) -> list[int]:
         return []
     _, first = np.unique(index, axis=0, return_index=True)
     return sorted(set(range(len(index))) - {int(place) for place in first})
+
+
+def rank(masks: Masks) -> npt.NDArray[np.uint32]:
+    """Inverse of ``unrank``: indices as (n, 3) uint32 for (3, 4, n) masks, 13 cards a hand, none shared."""
+    tables = _tables()
+    north = _rank_of([masks[0, suit] for suit in range(4)])
+    free = np.bitwise_xor(masks[0], np.uint16(_FULL))
+    east = _rank_of(_squeeze(masks[1], free, 39, tables))
+    free ^= masks[1]
+    south = _rank_of(_squeeze(masks[2], free, 26, tables))
+    rest = east * np.uint64(_SOUTH_BLOCK) + south
+    # north * block + rest in base 2^32; north has 40 bits and the block 57, so each product below has fewer than 64
+    low_block, high_block = np.uint64(_EAST_BLOCK & 0xFFFFFFFF), np.uint64(_EAST_BLOCK >> 32)
+    half, word = np.uint64(20), np.uint64(32)
+    mask = np.uint64(0xFFFFFFFF)
+    n0, n1 = north & np.uint64(0xFFFFF), north >> half
+    cross = n1 * low_block
+    low = n0 * low_block + ((cross & np.uint64(0xFFF)) << half) + (rest & mask)
+    middle = (low >> word) + (cross >> np.uint64(12)) + north * high_block + (rest >> word)
+    return np.stack([middle >> word, middle & mask, low & mask], axis=1).astype(np.uint32)
+
+
+@lru_cache(maxsize=4)
+def _before(suits_left: int) -> U64:
+    """table[wanted, mask]: hands that come before those that hold ``mask`` in this suit and are to get ``wanted``."""
+    tables = _tables()
+    table = np.zeros((14, 8192), dtype=np.uint64)
+    keys = tables.keys[suits_left]
+    wanted = (keys // _KEY).astype(np.intp)
+    table[wanted, tables.masks[suits_left]] = keys % _KEY
+    return table
+
+
+def _rank_of(blocks: Sequence[Masks]) -> U64:
+    tables = _tables()
+    result = np.zeros(blocks[0].shape, dtype=np.uint64)
+    wanted = np.full(blocks[0].shape, 13, dtype=np.intp)
+    for place, block in enumerate(blocks):
+        result += _before(len(blocks) - 1 - place)[wanted, block]
+        wanted -= tables.popcount[block]
+    return result
+
+
+def _squeeze(masks: Masks, free: Masks, width: int, tables: _Tables) -> list[Masks]:
+    """13-bit blocks of a hand among the free cards only: the inverse of ``_spread``."""
+    packed = np.zeros(masks.shape[1], dtype=np.uint64)
+    for suit in range(4):
+        for shift, table in ((6, _squeeze_table(7)), (0, _squeeze_table(6))):
+            keep = 0x7F if shift else 0x3F
+            part = free[suit] >> shift & keep
+            packed = packed << tables.popcount[part].astype(np.uint64) | table[part, masks[suit] >> shift & keep]
+    return [(packed >> np.uint64(shift) & np.uint64(_FULL)).astype(np.uint16) for shift in range(width - 13, -1, -13)]
+
+
+@lru_cache(maxsize=2)
+def _squeeze_table(width: int) -> npt.NDArray[np.uint8]:
+    """table[free, held]: the bits of ``held`` at the set places of ``free``, moved together."""
+    size = 1 << width
+    table = np.zeros((size, size), dtype=np.uint8)
+    held = np.arange(size, dtype=np.uint16)
+    for free in range(size):
+        row: npt.NDArray[Any] = np.zeros(size, dtype=np.uint16)
+        for place in range(width - 1, -1, -1):
+            if free >> place & 1:
+                row = row << 1 | (held >> place & 1)
+        table[free] = row
+    return table
+
+
+def masks_of_owners(owners: npt.NDArray[np.uint8]) -> Masks:
+    """(3, 4, n) masks from (52, n) owners."""
+    masks = np.zeros((3, 4, owners.shape[1]), dtype=np.uint16)
+    for card in range(52):
+        for seat in range(3):
+            masks[seat, card // 13] |= (owners[card] == seat).astype(np.uint16) << (12 - card % 13)
+    return masks

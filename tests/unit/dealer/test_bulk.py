@@ -45,6 +45,7 @@ def test_block_edges_and_a_thousand_random_indices():
     indices += [random_index() for _ in range(1000)]
     deals = bulk.unrank(as_array(indices))
     assert [deals.deal(place) for place in range(len(indices))] == [Deal.from_index(index) for index in indices]
+    assert bulk.rank(deals.masks).tolist() == as_array(indices).tolist()
     assert [row.tobytes() for row in bulk.routings(deals)] == [Deal.from_index(index).routing for index in indices]
 
 
