@@ -111,7 +111,7 @@ class Mechanics:
 
     def poke(self) -> None:
         """Perhaps the firmware can take a further card now."""
-        if self._held_back:
+        if self._held_back and self.listener is not None and self.listener.may_feed():
             self._held_back = False
             self._feed_after(0.0)
 

@@ -132,7 +132,7 @@ def test_everything_arrives_once_and_in_order(baud: int | None, loss: float, max
     host = world.host = Host(max_frame=max_frame)
     host.drop = lambda: chance.random() < loss
     deliver = echo.session._on_frame
-    echo.session._on_frame = lambda f, now: deliver(f, now) if chance.random() >= loss else None  # type: ignore[method-assign]
+    echo.session._on_frame = lambda f, now: deliver(f, now) if chance.random() >= loss else None  # type: ignore[method-assign,assignment]
     sent = [f"text {n} {'x' * chance.randrange(200)}" for n in range(300)]
     for words in sent:
         host.send(Kind.TEXT, {"urgent": 0, "text": words}, 3)
@@ -232,7 +232,7 @@ def test_fragments_have_a_limit_and_a_time() -> None:
 def test_five_transmissions_and_then_lost() -> None:
     session = session_up()
     session.send(Kind.TEXT, {"urgent": 0, "text": "?"}, 3)
-    at = []
+    at: list[float] = []
     now = 0.0
     while session.up:
         now = session.next_deadline() or now

@@ -42,8 +42,8 @@ def test_golden_message_encodes(vector: dict[str, Any]) -> None:
     payload = bytes.fromhex(vector["payload_hex"])
     encoded = messages.encode(vector["kind"], _raw(vector["kind"], vector["fields"], payload))
     assert encoded.hex() == vector["payload_hex"]
-    header = [vector[name] for name in ("kind", "address", "seq", "ack", "flags")]
-    assert codec.encode_frame(codec.Frame(*header, payload=payload)).hex() == vector["frame_hex"]
+    header = {name: vector[name] for name in ("kind", "address", "seq", "ack", "flags")}
+    assert codec.encode_frame(codec.Frame(**header, payload=payload)).hex() == vector["frame_hex"]
 
 
 @pytest.mark.parametrize("vector", MESSAGES, ids=lambda v: v["name"])
