@@ -24,17 +24,32 @@ from firmware_bridge.errors import ConfigError
 @click.option(
     "--order", type=click.Choice(["by-board", "by-copy", "descending"]), default="by-board", show_default=True
 )
+@click.option(
+    "--patience",
+    type=click.FloatRange(1, 3600),
+    default=60.0,
+    show_default=True,
+    help="Seconds to wait for a lost machine.",
+)
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory, with the journal of boards made.")
 @click.option("--evidence", type=click.Path(path_type=Path), help="Write what the job claims into this new directory.")
 @command("duplicate")
 def duplicate(
-    file: Path, url: str | None, boards: str | None, copies: int, order: str, data: Path | None, evidence: Path | None
+    file: Path,
+    url: str | None,
+    boards: str | None,
+    copies: int,
+    order: str,
+    patience: float,
+    data: Path | None,
+    evidence: Path | None,
 ) -> Outcome:
     """Make the boards of FILE on a dealing machine, one after the other.
 
     Boards that the journal knows as good are not made again; after any interruption the same command goes on.
     No card is shown: who deals may play the boards.
     """
+    from dealer.duplication.job import JobOptions
     from dealer.formats.api import read_deal_file
     from dealer.generate import parse_numbers
     from firmware_bridge.cli.evening_view import choose_view
@@ -69,6 +84,7 @@ def duplicate(
                     subset=subset,
                     on_progress=view,
                     on_job=keyboard.listen,
+                    options=JobOptions(reconnect_s=patience),
                     evidence=evidence,
                 )
             )

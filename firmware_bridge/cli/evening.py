@@ -32,6 +32,13 @@ from firmware_bridge.errors import ConfigError
     help="With --simulate: true timings, shortened ones (the default), only the line's pace, or no pacing.",
 )
 @click.option("--baud", type=click.IntRange(300, 4_000_000), default=115200, show_default=True, help="Simulated lines.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(1, 3600),
+    default=60.0,
+    show_default=True,
+    help="Seconds to wait for a lost device.",
+)
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory; the same one resumes the evening.")
 @click.option("--evidence", type=click.Path(path_type=Path), help="Write evidence of the run into this new directory.")
 @command("evening")
@@ -47,6 +54,7 @@ def evening(
     seed: int | None,
     speed: str | None,
     baud: int,
+    patience: float,
     data: Path | None,
     evidence: Path | None,
 ) -> Outcome:
@@ -71,7 +79,7 @@ def evening(
             next_step="Real deals are never made from a seed: whoever knows it knows the cards.",
             code="usage",
         )
-    return _real(request, machine_url, station_urls, data, evidence)
+    return _real(request, machine_url, station_urls, patience, data, evidence)
 
 
 def _simulated(request: Any, speed: str, baud: int, data: Path | None, evidence: Path | None) -> Outcome:
@@ -89,7 +97,12 @@ def _simulated(request: Any, speed: str, baud: int, data: Path | None, evidence:
 
 
 def _real(
-    request: Any, machine_url: str | None, station_urls: tuple[str, ...], data: Path | None, evidence: Path | None
+    request: Any,
+    machine_url: str | None,
+    station_urls: tuple[str, ...],
+    patience: float,
+    data: Path | None,
+    evidence: Path | None,
 ) -> Outcome:
     from firmware_bridge.service.ranking import rankings_text
 
@@ -104,12 +117,20 @@ def _real(
             code="usage",
         )
     with _watched(ensure_directory(directory)) as view:
-        fields, rankings, error = run_async(_on_devices(request, directory, machine_url, station_urls, view, evidence))
+        fields, rankings, error = run_async(
+            _on_devices(request, directory, machine_url, station_urls, patience, view, evidence)
+        )
     return Outcome(fields, rankings_text(rankings), error=error)
 
 
 async def _on_devices(
-    request: Any, directory: Path, machine_url: str, station_urls: tuple[str, ...], view: Any, evidence: Path | None
+    request: Any,
+    directory: Path,
+    machine_url: str,
+    station_urls: tuple[str, ...],
+    patience: float,
+    view: Any,
+    evidence: Path | None,
 ) -> tuple[dict[str, Any], Any, Any]:
     from drivers.registry import check_url
     from firmware_bridge.service import evening as service
@@ -128,7 +149,9 @@ async def _on_devices(
             prepare_evidence(evidence, f"{decided.plan.event_id:016x}")
         service.announce(decided, view)
         host = host_identity(directory)
-        dealt = await service.deal(decided, directory, machine_url, host, watch, on_event=view, evidence=evidence)
+        dealt = await service.deal(
+            decided, directory, machine_url, host, watch, on_event=view, evidence=evidence, patience_s=patience
+        )
         outcome = await service.play(decided, directory, station_urls, host, watch, on_event=view, evidence=evidence)
     fields = {
         "simulated": False,

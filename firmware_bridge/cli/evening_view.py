@@ -78,6 +78,9 @@ class PlainView:
                 self._boards_total, self._boards_done = event.planned, event.made
                 again = " One board was in work and is dealt again." if event.interrupted else ""
                 return [f"Dealing: {event.made} of {event.planned} boards are made.{again}"]
+            case BoardBegan():
+                again = f" (attempt {event.attempt})" if event.attempt > 1 else ""
+                return [f"Board {event.board}, copy {event.copy}: dealing{again}"]
             case BoardEnded():
                 self._boards_done += event.state in (BoardState.GOOD, BoardState.UNCONFIRMED)
                 why = f" ({', '.join(reason.value for reason in event.reasons)})" if event.reasons else ""
@@ -101,7 +104,7 @@ class PlainView:
                 return [event.text]
             case Attention():
                 return [f"For the director: {event.text}"]
-            case Told() | BoardBegan() | CardCounted():
+            case Told() | CardCounted():
                 return []
         return []
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dealer.duplication.job import JobOptions
 from dealer.duplication.progress import Summary
 from dealer.generate import DealSet
 from dealer.store.schema import DEALING_DB, MIGRATIONS
@@ -133,8 +134,9 @@ async def deal(
     *,
     on_event: OnEveningEvent,
     evidence: Path | None = None,
+    patience_s: float = 60.0,
 ) -> Summary:
-    """Make every board of the evening that is not made yet."""
+    """Make every board of the evening that is not made yet. patience_s: how long a vanished machine is waited for."""
     summary = await make_boards(
         url,
         directory,
@@ -143,6 +145,7 @@ async def deal(
         set_id=evening.plan.set_id,
         copies=evening.plan.copies,
         on_progress=on_event,
+        options=JobOptions(reconnect_s=patience_s),
         evidence=evidence,
     )
     watch.add("dealing: machine", summary.dealing_s)
