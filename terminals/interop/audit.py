@@ -57,7 +57,7 @@ class Explanation:
             out["fields"] = "each section apart"
         if self.rounded_boards:
             out["totals"] = "sums of the printed board scores"
-        if self.total_in != "percent":
+        if self.total_in in ("points", "factored_points"):
             out["total_in"] = self.total_in
         return out
 
@@ -189,9 +189,10 @@ class _Audit:
         best = Explanation(bases[0])
         base, findings = bases[0], None
         for one in bases:
-            tried = self._evaluate(Explanation(one))
+            start = Explanation(one, total_in=self.event.extra.get("total_in", "percent"))
+            tried = self._evaluate(start)
             if findings is None or tried.count < findings.count:
-                best, base, findings = Explanation(one), one, tried
+                best, base, findings = start, one, tried
             if not findings.count:
                 break
         assert findings is not None
@@ -371,6 +372,8 @@ class _Audit:
                     )
                 continue
             computed = side.points * scale
+            if self.event.extra.get("points_in") == "percent":
+                computed = side.percent or Fraction(0)
             if not tolerance.equal(published.value, computed):
                 findings.points.append(
                     Mismatch(

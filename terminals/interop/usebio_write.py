@@ -40,14 +40,19 @@ def write_usebio(event: ExchangeEvent) -> bytes:
     participants = SubElement(element, "PARTICIPANTS")
     for entrant in event.entrants:
         _entrant(participants, entrant, event)
-    boards: dict[int, Element] = {}
     if event.kind is not EventKind.TEAMS:
+        containers = dict.fromkeys(event.sections, element)
+        if len(containers) > 1:
+            session = SubElement(element, "SESSION", SESSION_ID="1")
+            for section in event.sections:
+                containers[section] = SubElement(session, "SECTION", SECTION_ID=section)
+        boards: dict[tuple[str, int], Element] = {}
         for line in event.lines:
-            number = line.line.board
-            if number not in boards:
-                boards[number] = SubElement(element, "BOARD")
-                _text(boards[number], "BOARD_NUMBER", str(number))
-            _line(SubElement(boards[number], "TRAVELLER_LINE"), line, event)
+            key = (line.line.section, line.line.board)
+            if key not in boards:
+                boards[key] = SubElement(containers[key[0]], "BOARD")
+                _text(boards[key], "BOARD_NUMBER", str(key[1]))
+            _line(SubElement(boards[key], "TRAVELLER_LINE"), line, event)
     for match in event.matches:
         _match(SubElement(element, "MATCH"), match, event)
     problems = validate_usebio(root)

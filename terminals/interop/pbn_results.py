@@ -1,0 +1,323 @@
+"""Results in PBN 2.1: reads ``ScoreTable`` and ``TotalScoreTable`` of whoever wrote them.
+
+Source: PBN standard 2.1, sections 3.4, 5.9 and 5.10. An artificial score has ``-`` for contract, declarer and result;
+its percentages are in the Percentage columns. Assigned scores are read back from our own remarks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dealer.board import Vulnerability, vulnerability_of
+from firmware_bridge.errors import EntryError, ExitStatus
+from terminals.interop.adjusted_note import read_adjusted_note
+from terminals.interop.exchange import (
+    MAX_FILE_BYTES,
+    MAX_LINES,
+    Entrant,
+    EventKind,
+    ExchangeEvent,
+    ExchangeLine,
+    ExchangePlayer,
+    Published,
+    number_plays,
+)
+from terminals.interop.pbn_tables import read_columns, read_row
+from terminals.interop.roster import Roster
+from terminals.interop.tokens import (
+    is_pass,
+    read_artificial,
+    read_card,
+    read_contract,
+    read_int,
+    read_number,
+    read_tricks,
+)
+from terminals.result import (
+    Artificial,
+    ArtificialSide,
+    Assigned,
+    Average,
+    BoardState,
+    FixedPercent,
+    NotPlayed,
+    Outcome,
+    PassedOut,
+    Played,
+)
+from terminals.scoring.boards import Method
+from terminals.scoring.lines import MAX_BOARD, Contestant, ResultLine
+
+_TAG = re.compile(r'\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
+_VULNERABLE = {
+    "NONE": Vulnerability.NONE,
+    "LOVE": Vulnerability.NONE,
+    "-": Vulnerability.NONE,
+    "NS": Vulnerability.NS,
+    "EW": Vulnerability.EW,
+    "ALL": Vulnerability.ALL,
+    "BOTH": Vulnerability.ALL,
+}
+_FIRST_UNNAMED = 200_001
+MAX_MULTIPLICITY = 10_000
+
+Game = tuple[dict[str, str], dict[str, list[str]], int]
+"""Tags, rows of each table, and the line of the first tag."""
+
+
+def read_pbn_results(data: bytes, where: str = "") -> ExchangeEvent:
+    """The event in a PBN file with score tables.
+
+    Raises EntryError: exit status 2 for a file without any, 1 for a board or a line that can't be.
+    """
+    if len(data) > MAX_FILE_BYTES:
+        raise _unusable(f"The file is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB.", where)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    games = _games(text)
+    if not any("ScoreTable" in tables for _, tables, _ in games):
+        raise _unusable("There is no ScoreTable in the file.", where)
+    return _Reader(games, where).read()
+
+
+def _unusable(what: str, where: str) -> EntryError:
+    return EntryError(what, where=where, code="unparsable", exit_status=ExitStatus.USAGE)
+
+
+def _games(text: str) -> list[Game]:
+    """Split into games; "#" repeats the value of the game before (section 4.8)."""
+    games: list[Game] = []
+    tags: dict[str, str] = {}
+    tables: dict[str, list[str]] = {}
+    start, table, previous = 1, "", {}  # type: int, str, dict[str, str]
+    for number, line in enumerate([*text.replace("\r\n", "\n").split("\n"), ""], start=1):
+        stripped = line.strip()
+        if not stripped:
+            if tags:
+                games.append((tags, tables, start))
+                previous = tags
+            tags, tables, table = {}, {}, ""
+            continue
+        if line.startswith("%") or stripped.startswith(";"):
+            continue
+        found = list(_TAG.finditer(stripped)) if stripped.startswith("[") else []
+        if not found:
+            if table and not stripped.startswith("{"):
+                tables[table].append(stripped)
+            continue
+        for match in found:
+            name, value = match.group(1), re.sub(r"\\(.)", r"\1", match.group(2))
+            if not tags:
+                start = number
+            if value in ("#", "##"):
+                value = previous.get(name, "")
+            tags.setdefault(name, match.group(2) if name.endswith("Table") else value)
+            table = name if name.endswith("Table") and name != "Table" else ""
+            if table:
+                tables.setdefault(table, [])
+    return games
+
+
+class _Reader:
+    def __init__(self, games: list[Game], where: str) -> None:
+        self.games, self.where = games, where
+        self.warnings: list[str] = []
+        self.lines: list[ExchangeLine] = []
+        self.roster = Roster()
+        self.method = Method.MATCHPOINTS
+        self.points_in = ""
+        self.unnamed = _FIRST_UNNAMED
+        self.kind = EventKind.PAIRS
+
+    def read(self) -> ExchangeEvent:
+        self.method = self._method()
+        totals_in = ""
+        for tags, tables, _ in self.games:
+            if "TotalScoreTable" in tables:
+                totals_in = self._totals(tags["TotalScoreTable"], tables["TotalScoreTable"]) or totals_in
+        self.roster.close()
+        board = 0
+        for tags, tables, line in self.games:
+            number = read_int(tags.get("Board", ""))
+            if "ScoreTable" not in tables:
+                continue
+            if number is None or not 1 <= number <= MAX_BOARD:
+                raise EntryError(
+                    f"{tags.get('Board', '')[:12]!r} is no board number.",
+                    where=f"{self.where}, line {line}",
+                    code="bad-board",
+                )
+            board = number
+            self._score_table(board, tags, tables["ScoreTable"])
+        if not self.lines:
+            raise _unusable("There are no results in the file.", self.where)
+        first = self.games[0][0]
+        extra = {name: text for name, text in (("points_in", self.points_in), ("total_in", totals_in)) if text}
+        return ExchangeEvent(
+            title=first.get("Event", "").strip("?"),
+            date=self._date(first.get("EventDate") or first.get("Date", "")),
+            club=first.get("Site", "").strip("?"),
+            program=first.get("Generator") or first.get("Application", ""),
+            kind=self.kind,
+            method=self.method,
+            winners=2 if self.roster.two_fields else 1,
+            entrants=tuple(self.roster.entrants),
+            lines=tuple(number_plays(self.lines)),
+            warnings=tuple(dict.fromkeys(self.warnings + self.roster.warnings)),
+            extra=extra,
+        )
+
+    def _method(self) -> Method:
+        scoring = " ".join(tags.get("Scoring", "") for tags, _, _ in self.games).upper()
+        specs = ";" + ";".join(tags.get("ScoreTable", "") for tags, _, _ in self.games)
+        if "BUTLER" in scoring or "DATUM" in scoring:
+            return Method.BUTLER
+        if "TOTAL" in scoring or "AGGREGATE" in scoring:
+            return Method.AGGREGATE
+        if "IMP" in scoring or ("IMP_NS" in specs and ";MP_NS" not in specs):
+            return Method.CROSS_IMPS
+        return Method.MATCHPOINTS
+
+    @staticmethod
+    def _date(text: str) -> str:
+        match = re.fullmatch(r"(\d{4})\.(\d{2})\.(\d{2})", text)
+        return "-".join(match.groups()) if match else ""
+
+    # totals
+
+    def _totals(self, spec: str, rows: list[str]) -> str:
+        """Enter the participants; returns the unit of their totals."""
+        columns = read_columns(spec)
+        names = [column.name for column in columns]
+        choices = (
+            (("TotalPercentage", "percent"), ("MeanPercentage", "percent"), ("TotalMP", "points"))
+            if self.method is Method.MATCHPOINTS
+            else (("TotalIMP", "total"), ("MeanIMP", "mean"), ("TotalScore", "total"))
+        )
+        chosen = next(((name, unit) for name, unit in choices if name in names), ("", ""))
+        for row in rows:
+            values = read_row(row, columns)
+            if values is None:
+                self.warnings.append("a row of TotalScoreTable has too few values")
+                continue
+            pair = values.get("PairId") or values.get("PlayerId") or ""
+            if not pair or pair == "-":
+                continue
+            people = values.get("Names") or values.get("Name") or ""
+            players = tuple(ExchangePlayer(name.strip()) for name in re.split(r";| & ", people) if name.strip(" -"))
+            direction = {"NS": "NS", "EW": "EW"}.get(values.get("Direction", "").upper(), "")
+            self.roster.enter(
+                pair,
+                values.get("Section", "").strip("-"),
+                Entrant(
+                    Contestant("", 0),
+                    pair,
+                    players,
+                    direction=direction,
+                    section=values.get("Section", "").strip("-"),
+                    total=read_number(values.get(chosen[0], "")) if chosen[0] else None,
+                    place=values.get("Rank", ""),
+                    boards=read_int(values.get("NrBoards", "")),
+                ),
+            )
+        return chosen[1]
+
+    # boards
+
+    def _score_table(self, board: int, tags: Mapping[str, str], rows: list[str]) -> None:
+        columns = read_columns(tags["ScoreTable"])
+        marked = _VULNERABLE.get(tags.get("Vulnerable", "").strip().upper())
+        vulnerability = marked if marked is not None and marked is not vulnerability_of(board) else None
+        for index, row in enumerate(rows, start=1):
+            at = f"board {board}, line {index}"
+            values = read_row(row, columns)
+            if values is None:
+                raise EntryError(
+                    "A row of ScoreTable has too few values.", where=f"{self.where}, {at}", code="bad-line"
+                )
+            times = read_int(values.get("Multiplicity", "1")) or 1
+            if not 1 <= times <= MAX_MULTIPLICITY:
+                raise EntryError("A Multiplicity is from 1 on.", where=f"{self.where}, {at}", code="bad-line")
+            for _ in range(times):
+                if len(self.lines) >= MAX_LINES:
+                    raise EntryError(f"The file has more than {MAX_LINES} results.", where=self.where, code="too-large")
+                self.lines.append(self._line(board, values, vulnerability, at))
+
+    def _line(self, board: int, values: dict[str, str], vulnerability: Vulnerability | None, at: str) -> ExchangeLine:
+        section = values.get("Section", "").strip("-")[:8]
+        state, score = self._state(values, at)
+        players: dict[str, tuple[Contestant, ...]] = {"NS": (), "EW": ()}
+        seats = [values.get(f"PlayerId_{name}", "") for name in ("North", "South", "East", "West")]
+        if all(seats):
+            self.kind = EventKind.INDIVIDUAL
+            found = [self.roster.seat(one, section, "", at) for one in seats]
+            players = {"NS": (found[0], found[1]), "EW": (found[2], found[3])}
+            ns, ew = Contestant(section, found[0].number, "NS"), Contestant(section, found[2].number, "EW")
+        elif values.get("PairId_NS", "-") != "-" and values.get("PairId_EW", "-") != "-":
+            ns = self.roster.seat(values["PairId_NS"], section, "NS", at)
+            ew = self.roster.seat(values["PairId_EW"], section, "EW", at)
+        else:
+            self.unnamed += 1
+            ns, ew = Contestant(section, self.unnamed, "NS"), Contestant(section, self.unnamed, "EW")
+        try:
+            line = ResultLine(
+                board, ns, ew, state, section, "", vulnerability, 1, ns_players=players["NS"], ew_players=players["EW"]
+            )
+        except EntryError as error:
+            raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None
+        ns_points, ew_points = self._points(values)
+        return ExchangeLine(line, score, ns_points, ew_points, values.get("Contract", ""), values.get("Remark", ""), at)
+
+    def _points(self, values: Mapping[str, str]) -> tuple[Published | None, Published | None]:
+        if self.method is Method.AGGREGATE:
+            return None, None
+        stem = "MP" if self.method is Method.MATCHPOINTS else "IMP"
+        if f"{stem}_NS" not in values and f"{stem}_EW" not in values and self.method is Method.MATCHPOINTS:
+            stem = "Percentage"
+            if "Percentage_NS" in values or "Percentage_EW" in values:
+                self.points_in = "percent"
+        return read_number(values.get(f"{stem}_NS", "")), read_number(values.get(f"{stem}_EW", ""))
+
+    def _state(self, values: Mapping[str, str], at: str) -> tuple[BoardState, int | None]:
+        contract_text = values.get("Contract", "-").strip("- ")
+        ns, ew = read_number(values.get("Score_NS", "")), read_number(values.get("Score_EW", ""))
+        score = None
+        if ns is not None:
+            score = int(ns.value)
+        elif ew is not None:
+            score = -int(ew.value)
+        if contract_text and is_pass(contract_text):
+            return PassedOut(), score
+        artificial = read_artificial(contract_text) or read_artificial(values.get("Score_NS", ""))
+        if artificial is not None:
+            return artificial, None
+        if contract_text:
+            try:
+                contract = read_contract(contract_text, values.get("Declarer", ""))
+                tricks = read_tricks(values.get("Result", ""), contract)
+                if tricks is not None:
+                    return Played(contract, tricks, read_card(values.get("Lead", ""))), score
+            except EntryError as error:
+                self.warnings.append(f"{at}: {error.what}")
+        if score is not None:
+            side = (Outcome(score),)
+            return Assigned(side, side), score
+        adjusted = read_adjusted_note(values.get("Remark", ""))
+        if adjusted is not None:
+            return adjusted, None
+        percents = [read_number(values.get(f"Percentage_{side}", "")) for side in ("NS", "EW")]
+        if percents[0] is not None and percents[1] is not None:
+            try:
+                return Artificial(_side(percents[0].value), _side(percents[1].value)), None
+            except EntryError as error:
+                raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None
+        return NotPlayed(), None
+
+
+def _side(percent: Fraction) -> ArtificialSide:
+    averages = {60: Average.PLUS, 50: Average.EVEN, 40: Average.MINUS}
+    return averages.get(int(percent), FixedPercent(percent)) if percent.denominator == 1 else FixedPercent(percent)

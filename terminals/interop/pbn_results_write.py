@@ -1,0 +1,166 @@
+"""Results in PBN 2.1: writes ``TotalScoreTable`` and, for each board, ``ScoreTable``; export format, CRLF, UTF-8.
+
+Source: PBN standard 2.1, sections 3.4, 5.9 and 5.10. A deal is written only when the caller gives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dealer.board import dealer_of, vulnerability_of
+from dealer.cards import card_name
+from dealer.deal import Deal
+from firmware_bridge.errors import EntryError
+from terminals.interop.adjusted_note import adjusted_note
+from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine, Published
+from terminals.interop.pbn_tables import Column, write_row
+from terminals.interop.publish import published
+from terminals.interop.usebio_write import label
+from terminals.result import Artificial, ArtificialSide, Assigned, Average, PassedOut, Played
+from terminals.scoring.boards import Method
+
+_TOTALS = {
+    Method.MATCHPOINTS: "TotalPercentage",
+    Method.BUTLER: "TotalIMP",
+    Method.CROSS_IMPS: "TotalIMP",
+    Method.AGGREGATE: "TotalScore",
+}
+_SCORING = {
+    Method.MATCHPOINTS: "MatchPoints",
+    Method.BUTLER: "Butler",
+    Method.CROSS_IMPS: "CrossIMPs",
+    Method.AGGREGATE: "TotalPoints",
+}
+
+
+def write_pbn_results(event: ExchangeEvent, deals: Mapping[int, Deal] | None = None) -> bytes:
+    """A PBN file: a first game with TotalScoreTable, then one game for each board with its ScoreTable; CRLF, UTF-8."""
+    if event.kind is EventKind.TEAMS:
+        raise EntryError("Team matches are exported as USEBIO, JSON or CSV, not as PBN.", code="not-exportable")
+    out = ["% PBN 2.1", "% EXPORT", "%Content-type: text/x-pbn; charset=UTF-8", f"%Creator: {event.program}", ""]
+    date = event.date.replace("-", ".") or "?"
+    head = [("Event", event.title or "?"), ("Site", event.club or "?"), ("Date", date)]
+    out += [_tag(name, value) for name, value in head]
+    out += _total_table(event)
+    out.append("")
+    boards: dict[int, list[ExchangeLine]] = {}
+    for line in event.lines:
+        boards.setdefault(line.line.board, []).append(line)
+    for number, lines in sorted(boards.items()):
+        marked = {one.line.vulnerability for one in lines}
+        own = marked.pop() if len(marked) == 1 else None
+        vulnerability = vulnerability_of(number) if own is None else own
+        deal = (deals or {}).get(number)
+        tags = [
+            *head,
+            ("Board", str(number)),
+            *((seat, "") for seat in ("West", "North", "East", "South")),
+            ("Dealer", dealer_of(number).letter),
+            ("Vulnerable", vulnerability.pbn),
+            ("Deal", "" if deal is None else deal.to_pbn(dealer_of(number))),
+            ("Scoring", _SCORING[event.method]),
+            ("Declarer", ""),
+            ("Contract", ""),
+            ("Result", ""),
+        ]
+        out += [_tag(name, value) for name, value in tags]
+        out += _score_table(event, lines)
+        out.append("")
+    return "\r\n".join(out).encode("utf-8", "replace")
+
+
+def _tag(name: str, value: str) -> str:
+    text = " ".join(value.split())[:200].replace("\\", "\\\\").replace('"', '\\"')
+    return f'[{name} "{text}"]'
+
+
+def _total_table(event: ExchangeEvent) -> list[str]:
+    columns = [
+        Column("Rank", 4, True),
+        Column("PairId" if event.kind is EventKind.PAIRS else "PlayerId", 6, True),
+        Column("Direction", 2),
+        Column(_TOTALS[event.method], 8, True),
+        Column("NrBoards", 3, True),
+        Column("Names"),
+    ]
+    rows = [
+        write_row(
+            columns,
+            [
+                one.place,
+                label(one.contestant, event),
+                one.direction,
+                one.total.text if one.total is not None else "",
+                "" if one.boards is None else str(one.boards),
+                ";".join(player.name for player in one.players),
+            ],
+        )
+        for one in event.entrants
+    ]
+    return [f'[TotalScoreTable "{";".join(column.spec for column in columns)}"]', *rows]
+
+
+def _score_table(event: ExchangeEvent, lines: list[ExchangeLine]) -> list[str]:
+    stem = "MP" if event.method is Method.MATCHPOINTS else "IMP"
+    individual = event.kind is EventKind.INDIVIDUAL
+    seats = [Column(f"PlayerId_{seat}", 5, True) for seat in ("North", "South", "East", "West")]
+    pairs = [Column("PairId_NS", 5, True), Column("PairId_EW", 5, True)]
+    columns = [
+        Column("Section", 2),
+        *(seats if individual else pairs),
+        Column("Contract", 5),
+        Column("Declarer", 1),
+        Column("Result", 2, True),
+        Column("Lead", 2),
+        Column("Score_NS", 6, True),
+        *(() if event.method is Method.AGGREGATE else (Column(f"{stem}_NS", 7, True), Column(f"{stem}_EW", 7, True))),
+        Column("Percentage_NS", 6, True),
+        Column("Percentage_EW", 6, True),
+        Column("Remark"),
+    ]
+    rows = []
+    for one in lines:
+        line, result = one.line, one.line.result
+        players = (*line.ns_players, *line.ew_players) if individual else (line.ns, line.ew)
+        who = [label(player, event) for player in players]
+        contract = declarer = tricks = lead = ""
+        percents = ["", ""]
+        if isinstance(result, Played):
+            contract, declarer = result.contract.text, result.contract.declarer.letter
+            tricks = str(result.tricks)
+            lead = card_name(result.lead) if result.lead is not None else ""
+        elif isinstance(result, PassedOut):
+            contract = "Pass"
+        elif isinstance(result, Artificial):
+            percents = [_percent(result.ns), _percent(result.ew)]
+        remark = one.note
+        if isinstance(result, Assigned) and one.score is None and not remark:
+            remark = adjusted_note(result, line.board)
+        rows.append(
+            write_row(
+                columns,
+                [
+                    line.section,
+                    *who,
+                    contract,
+                    declarer,
+                    tricks,
+                    lead,
+                    "" if one.score is None else str(one.score),
+                    *([] if event.method is Method.AGGREGATE else [_points(one.ns_points), _points(one.ew_points)]),
+                    *percents,
+                    remark,
+                ],
+            )
+        )
+    return [f'[ScoreTable "{";".join(column.spec for column in columns)}"]', *rows]
+
+
+def _points(value: Published | None) -> str:
+    return "" if value is None else value.text
+
+
+def _percent(side: ArtificialSide) -> str:
+    if isinstance(side, Average):
+        return {Average.PLUS: "60", Average.EVEN: "50", Average.MINUS: "40"}[side]
+    return published(side.percent, 0 if side.percent.denominator == 1 else 2).text
