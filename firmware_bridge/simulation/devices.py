@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firmware_bridge.errors import DeviceError
+from firmware_bridge.errors import ConfigError, DeviceError, FirmwareBridgeError
 
 SPEEDS = ("real", "demo", "line", "max")
 START_SECONDS = 30.0
@@ -116,7 +116,7 @@ def simulator_command(arguments: Sequence[str]) -> list[str]:
 def start_in_foreground(arguments: Sequence[str]) -> tuple[subprocess.Popen[bytes], dict[str, Any]]:
     """Start a simulated device for somebody who wants to connect to it; returns it with what it said when ready.
 
-    Raises DeviceError when it ends instead.
+    Raises ConfigError when it does not understand the words, DeviceError when it ends for another reason.
     """
     process = subprocess.Popen(simulator_command(arguments), stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -124,11 +124,9 @@ def start_in_foreground(arguments: Sequence[str]) -> tuple[subprocess.Popen[byte
     try:
         ready = json.loads(line)
     except ValueError as error:
-        process.wait()
-        raise DeviceError(
-            "the simulated device did not start.",
-            next_step="The line above says why.",
-            code="simulator",
+        kind: type[FirmwareBridgeError] = ConfigError if process.wait() == 2 else DeviceError
+        raise kind(
+            "the simulated device did not start.", next_step="The line above says why.", code="simulator"
         ) from error
     return process, ready
 

@@ -1,0 +1,38 @@
+"""For all tests: which programs from outside are here, and how much hypothesis may try."""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A slow example is the machine's affair, not the code's; a failing one must come back the same way.
+settings.register_profile(
+    "project",
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
+)
+settings.load_profile("project")
+
+PROGRAMS = {
+    "chromium": lambda: shutil.which("chromium") or shutil.which("chromium-browser"),
+    "dealer": lambda: shutil.which("dealer", path=os.environ.get("PATH", "") + os.pathsep + "/usr/games"),
+    "libdds": lambda: ctypes.util.find_library("dds"),
+    "pdftotext": lambda: shutil.which("pdftotext"),
+    "pdftoppm": lambda: shutil.which("pdftoppm"),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out, by name, what needs a program that is not on this machine."""
+    for item in items:
+        for mark in item.iter_markers("external"):
+            program = str(mark.args[0])
+            if program not in PROGRAMS:
+                raise pytest.UsageError(f"{item.nodeid}: tests/conftest.py does not know the program {program!r}")
+            if not PROGRAMS[program]():
+                item.add_marker(pytest.mark.skip(reason=f"needs {program}, which is not installed here"))
