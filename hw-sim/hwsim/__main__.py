@@ -18,12 +18,13 @@ from hwsim.endpoints import open_endpoint
 from hwsim.evidence import Evidence, FileEvidence, NoEvidence
 from hwsim.line import Device
 from hwsim.machine.device import Machine
-from hwsim.machine.faults import KINDS, FaultError, parse_fault
+from hwsim.machine.faults import KINDS, Fault, FaultError, parse_fault
 from hwsim.machine.profile import PROFILES
 from hwsim.memory import Media
 from hwsim.numbers import Capability
 from hwsim.runner import Runner
 from hwsim.speeds import SPEEDS, Speed
+from hwsim.state import StateFolder
 from hwsim.station.device import Station
 
 MAX_TERMINALS = 2000
@@ -53,7 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _device(args: argparse.Namespace, speed: Speed, media: Media, evidence: Evidence, now: float) -> Device:
+def _device(
+    args: argparse.Namespace, speed: Speed, media: Media, evidence: Evidence, faults: list[Fault], now: float
+) -> Device:
     byte_time = 10 / args.baud if speed.paced else 0.0
     if args.device == "station":
         return Station(
@@ -70,7 +73,6 @@ def _device(args: argparse.Namespace, speed: Speed, media: Media, evidence: Evid
     profile = PROFILES[args.profile]
     if args.no_label_reader:
         profile = profile.without(Capability.LABEL | Capability.ORIENTATION)
-    faults = [parse_fault(text) for text in args.fault]
     return Machine(
         media, now, seed=args.seed, speed=speed, profile=profile, evidence=evidence, faults=faults, byte_time=byte_time
     )
@@ -79,17 +81,17 @@ def _device(args: argparse.Namespace, speed: Speed, media: Media, evidence: Evid
 def main(argv: list[str] | None = None) -> int:
     """0 after an orderly end; 2, with one sentence on stderr, if it cannot begin."""
     args = _parser().parse_args(argv)
-    if args.seed is None:
-        args.seed = random.SystemRandom().getrandbits(32)
     speed = SPEEDS[args.speed]
     try:
         if not 300 <= args.baud <= 4_000_000:
             raise ValueError(f"--baud is 300 to 4000000, not {args.baud}")
         if args.device == "station" and not 1 <= args.terminals <= MAX_TERMINALS:
             raise ValueError(f"--terminals is 1 to {MAX_TERMINALS}, not {args.terminals}")
-        media = Media(args.state)
+        faults = [parse_fault(text) for text in getattr(args, "fault", ())]
+        state = StateFolder.open(args.state, args.seed, random.SystemRandom().getrandbits(32))
+        args.seed = state.seed
         evidence = FileEvidence(args.evidence) if args.evidence else NoEvidence()
-        device = _device(args, speed, media, evidence, time.monotonic())
+        device = _device(args, speed, state.media, evidence, faults, time.monotonic())
         endpoint = open_endpoint(args.line, args.baud, args.link)
     except (FaultError, ValueError, OSError) as error:
         print(f"hwsim: {error}", file=sys.stderr)
@@ -102,11 +104,11 @@ def main(argv: list[str] | None = None) -> int:
     print(json.dumps(ready), flush=True)
     runner.run()
     device.close()
-    media.close()
     summary = {"device": args.device, "seed": args.seed, **runner.line.statistics(), **device.statistics()}
     fresh = args.state / "summary.json.new"
     fresh.write_text(json.dumps(summary) + "\n")
     os.replace(fresh, args.state / "summary.json")
+    state.close()
     return 0
 
 

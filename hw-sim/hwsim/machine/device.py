@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from hwsim.agenda import Agenda
 from hwsim.evidence import Evidence, NoEvidence
-from hwsim.machine.faults import Fault, FaultPlan
+from hwsim.machine.faults import Fault, FaultPlan, detectable
 from hwsim.machine.firmware import ACCEPTS, Firmware, Panel, Sensors
 from hwsim.machine.mechanics import Mechanics
 from hwsim.machine.nonvolatile import NonVolatile
@@ -190,7 +190,8 @@ class Machine:
 
     def _report_fault(self, fault: Fault) -> None:
         number, copy = self.world.slot or (0, 0)
-        line = {"kind": fault.kind, "board": number, "copy": copy, "detectable": True, "at": self._at()}
+        seen = detectable(fault.kind, self.profile)
+        line = {"kind": fault.kind, "board": number, "copy": copy, "detectable": seen, "at": self._at()}
         self.evidence.write("faults", line)
 
     def _after_card(self, total: int) -> None:

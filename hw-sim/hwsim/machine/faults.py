@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hwsim.machine.profile import Profile
+from hwsim.numbers import Capability
+
 KINDS = {
     "gate-stuck": "deflectors do not lift for `for` cards (default 1): they go on to the last pocket",
     "misread": "the reader sees another card's code without any doubt",
@@ -35,6 +38,11 @@ class Fault:
 
     def option(self, name: str, default: float) -> float:
         return self.options.get(name, default)
+
+
+def detectable(kind: str, profile: Profile) -> bool:
+    """Whether a machine of this profile, together with a host that checks everything, can notice such a fault."""
+    return kind != "gate-stuck" or profile.can(Capability.EXIT)
 
 
 def parse_fault(text: str) -> Fault:

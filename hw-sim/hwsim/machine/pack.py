@@ -8,6 +8,7 @@ another card of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 from hwsim.numbers import JOKER, UNKNOWN
@@ -62,10 +63,15 @@ def _name(index: int) -> int:
     return JOKER if index == JOKER_FACE else index
 
 
+@cache
+def _nearest(raw: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    ranked = sorted(((raw ^ word).bit_count(), index) for index, word in enumerate(CODE))
+    return ranked[0], ranked[1]
+
+
 def read_code(raw: int, jitter: int = 0) -> Reading:
     """Nearest code word and runner-up. ``jitter``: noise of the analogue part, added to the margin."""
-    ranked = sorted(((raw ^ word).bit_count(), index) for index, word in enumerate(CODE))
-    (near, best), (far, second) = ranked[0], ranked[1]
+    (near, best), (far, second) = _nearest(raw)
     if near == far or near > 2:
         return Reading(raw, UNKNOWN, UNKNOWN, 0)
     margin = max(1, min(255, 64 * (far - near) + jitter))

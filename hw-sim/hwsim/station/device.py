@@ -231,6 +231,7 @@ class Station:
         return {
             "terminals": len(self.terminals),
             "records_written": sum(t.records_written for t in self.terminals.values()),
+            "results_keyed": sum(len(t.memory.keyed) for t in self.terminals.values()),
             "records_waiting": sum(not (r.acked or r.moved) for r in records),
             "retransmissions": self.session.retransmissions,
         }

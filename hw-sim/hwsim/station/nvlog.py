@@ -115,7 +115,8 @@ class TerminalMemory:
     # -- what the terminal does ---------------------------------------------------------------------------------------
 
     def boot(self, device_id: int) -> None:
-        self._write(["boot", device_id])
+        """Count a start. The id is burnt in once, at the first."""
+        self._write(["boot", self.device_id or device_id])
 
     def new_journal(self, journal: int) -> None:
         self._write(["journal", journal, 1])

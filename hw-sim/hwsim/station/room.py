@@ -13,6 +13,7 @@ class Room:
     def __init__(self, wait_for_all: bool = True) -> None:
         self._wait = wait_for_all
         self._at: dict[Place, int] = {}  # how many rounds this table has finished
+        self._known: dict[tuple[int, int], int] = {}  # event, section: rounds finished by the slowest table
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, callback: Callable[[], None]) -> None:
@@ -24,12 +25,14 @@ class Room:
             return
         before = self._slowest(place)
         self._at[place] = rounds
+        self._known.pop(place[:2], None)
         if self._slowest(place) != before:
             for callback in self._listeners:
                 callback()
 
     def leave(self, place: Place) -> None:
         if self._at.pop(place, None) is not None:
+            self._known.pop(place[:2], None)
             for callback in self._listeners:
                 callback()
 
@@ -42,4 +45,7 @@ class Room:
         return not self._wait or self._slowest(place) >= index
 
     def _slowest(self, place: Place) -> int:
-        return min((n for p, n in self._at.items() if p[:2] == place[:2]), default=0)
+        section = place[:2]
+        if section not in self._known:
+            self._known[section] = min((n for p, n in self._at.items() if p[:2] == section), default=0)
+        return self._known[section]
