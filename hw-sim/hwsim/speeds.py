@@ -19,7 +19,6 @@ class Speed:
     play: tuple[float, float]  # shortest and longest time for one board at a table
     key: float  # one touch of a key that somebody has been asked for
     move: float  # from the last board of a round to the first of the next
-    boot: float  # from power-on to the first HELLO
     status: float  # least time between two TERM_STATUS
     paced: bool
 
@@ -29,8 +28,8 @@ class Speed:
 
 
 SPEEDS = {
-    "real": Speed("real", None, 4.0, (330.0, 510.0), 2.0, 120.0, 1.0, 1.0, True),
-    "demo": Speed("demo", 0.009, 0.15, (0.60, 0.86), 0.03, 0.25, 0.3, 0.2, True),
-    "line": Speed("line", 0.0, 0.0, (0.0, 0.0), 0.0, 0.0, 0.0, 0.2, True),
-    "max": Speed("max", 0.0, 0.0, (0.0, 0.0), 0.0, 0.0, 0.0, 0.2, False),
+    "real": Speed("real", None, 4.0, (330.0, 510.0), 2.0, 120.0, 1.0, True),
+    "demo": Speed("demo", 0.009, 0.15, (0.60, 0.86), 0.03, 0.25, 0.2, True),
+    "line": Speed("line", 0.0, 0.0, (0.0, 0.0), 0.0, 0.0, 0.2, True),
+    "max": Speed("max", 0.0, 0.0, (0.0, 0.0), 0.0, 0.0, 0.2, False),
 }

@@ -1,4 +1,4 @@
-"""The simulated machine under many faults: no card is ever lost or doubled, and no wrong board passes a checking host."""
+"""The simulated machine under many faults: no card is lost or doubled, no wrong board passes a checking host."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CarefulDealer(Dealer):
         self.world.run_until(lambda: host.hello is not None, 20.0)
 
     def make(self, board: int) -> None:
-        for attempt in range(8):
+        for attempt in range(14):
             try:
                 if self.attempt(board, board * 100 + attempt):
                     return
@@ -102,7 +102,7 @@ def test_many_faults(seed: int, speed: str) -> None:
 
 
 def test_without_an_exit_sensor_a_stuck_deflector_is_not_seen() -> None:
-    """The control: the fault is in the world, so a machine that can't see it deals a wrong board and says it is right."""
+    """The control: the fault is in the world: a machine that can't see it deals a wrong board and calls it right."""
     evidence = Evidence()
     profile = PROFILES["fast"].without(Capability.EXIT)
     device = Machine(
