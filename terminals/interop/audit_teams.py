@@ -108,7 +108,8 @@ def _match_results(
     if event.team_method is TeamMethod.IMPS:
         candidates["imps_for_and_against"] = _gained
     both = [one for match, _ in published for one in (match.team_score, match.opposing_score)]
-    tolerance = Tolerance(decimals_of(one for one in both if one is not None))
+    # Scales give exact hundredths: a match score without decimals is whole, not rounded.
+    tolerance = Tolerance(max(2, decimals_of(one for one in both if one is not None)))
 
     def wrong(way: Callable[[MatchScore], tuple[Fraction, Fraction]]) -> list[Mismatch]:
         found = []

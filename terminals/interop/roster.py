@@ -93,11 +93,12 @@ class Roster:
             letters, number, behind = parsed
             side = behind or side
             keys += [(letters or section, str(number)), (section, str(number)), ("", str(number))]
-        for place, name in keys:
-            for wanted in (side, ""):
-                found = self._found.get((place, name, wanted, team))
-                if found is not None:
-                    return found
+        for kind in (team, not team):  # teams without pairs of their own sit down under the team's number
+            for place, name in keys:
+                for wanted in (side, ""):
+                    found = self._found.get((place, name, wanted, kind))
+                    if found is not None:
+                        return found
         numeral = parsed[1] if parsed is not None else self._next()
         direction = side if self.winners == 2 else ""
         contestant = Contestant(section, numeral, direction)

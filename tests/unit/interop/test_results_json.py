@@ -1,0 +1,78 @@
+"""Results as JSON: exact round trips, and refusals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sessions import mitchell, published, with_rulings
+from team_events import round_robin
+
+from firmware_bridge.errors import EntryError
+from terminals.interop.audit import audit_event
+from terminals.interop.results_json import read_results_json, state_as_dict, state_from_dict, write_results_json
+from terminals.result import BoardState, NotEntered, NotPlayed, NotPlayedReason, SitOut
+from terminals.scoring.boards import Method
+
+
+@pytest.mark.parametrize("method", [Method.MATCHPOINTS, Method.BUTLER, Method.CROSS_IMPS])
+def test_everything_comes_back(method: Method) -> None:
+    event = published(with_rulings(mitchell(section="A")), method=method)
+    data = write_results_json(event)
+    back = read_results_json(data)
+    assert write_results_json(back) == data
+    assert [one.line for one in back.lines] == [one.line for one in event.lines]
+    assert back.entrants == event.entrants
+    assert audit_event(back).equal
+
+
+def test_team_matches_come_back() -> None:
+    event = round_robin()
+    back = read_results_json(write_results_json(event))
+    assert [match.boards[0].points for match in back.matches] == [match.boards[0].points for match in event.matches]
+    assert audit_event(back).equal
+
+
+@pytest.mark.parametrize("state", [NotPlayed(NotPlayedReason.NO_TIME, "slow"), SitOut(), NotEntered()])
+def test_states_without_a_score(state: BoardState) -> None:
+    assert state_from_dict(state_as_dict(state, 1)) == state
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"", 2),
+        (b"[]", 2),
+        (b'{"format": "other"}', 2),
+        (b'{"format": "firmware-bridge-results", "version": 1}', 1),
+        (b"{" * 100_000, 2),
+    ],
+)
+def test_what_is_no_result_file_is_refused(data: bytes, status: int) -> None:
+    with pytest.raises(EntryError) as caught:
+        read_results_json(data)
+    assert caught.value.exit_status == status
+
+
+GOOD = json.loads(write_results_json(published(mitchell(3, 3, 1))))
+JUNK = st.sampled_from([None, True, -1, 3.5, "x", "", [], {}, [1], {"a": 1}])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_value_anywhere_is_read_or_refused(data: st.DataObject) -> None:
+    copy = json.loads(json.dumps(GOOD))
+    place = copy
+    while True:
+        key = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place)))))
+        if isinstance(place[key], (dict, list)) and place[key] and data.draw(st.booleans()):
+            place = place[key]
+            continue
+        place[key] = data.draw(JUNK)
+        break
+    try:
+        read_results_json(json.dumps(copy).encode())
+    except EntryError:
+        pass
