@@ -19,7 +19,7 @@ from terminals.result import Played
 from terminals.store import desk, ledger
 from terminals.store.desk import Device, DeviceState
 from terminals.store.results import CurrentResult
-from terminals.store.values import PlayKey, RecordState
+from terminals.store.values import PlayKey, RecordKey, RecordState
 from terminals.sync.contacts import Limits, Send
 from terminals.sync.setup import new_event
 
@@ -197,6 +197,40 @@ def test_same_key_other_body_is_kept_alarmed_and_never_acknowledged(host: FakeHo
     assert sorted(states) == sorted([RecordState.STORED] * 3 + [RecordState.CONFLICT])
     assert {alarm.kind for alarm in host.alarms()} == {"conflict"}
     assert {row.play.board for row in host.current()} == {1, 2, 5}
+
+
+def test_a_number_given_again_is_not_covered_by_the_acknowledgement_of_a_later_one(host: FakeHost) -> None:
+    terminal = a_terminal(host)
+    for board in (1, 2, 3):
+        terminal.enter(body(board=board, round=(board + 1) // 2))
+    host.run()
+    terminal.shown.clear()
+    # Its memory goes back to number 1. Numbers 2 and 3, given again, are lost on the way; only number 4 arrives.
+    terminal.acked[1] = 1
+    terminal.log[1] = {1: body(board=1), 2: body(board=5, round=3, ew=6), 3: body(board=6, round=3, ew=6)}
+    terminal.next_seq[1] = 4
+    terminal.enter(body(board=4, round=2, ew=5))
+    for message in terminal.boot():
+        host._deliver(host.collector.receive("base", _from(terminal, message), 0.0))
+    terminal.sent = 4
+    host._deliver(host.collector.receive("base", _from(terminal, terminal.record(4)), 0.0))
+    host.run()
+    kept = {record.raw.key: record.raw.body for record in host.records() if record.state != "conflict"}
+    for key, content in terminal.shown.items():
+        assert kept[RecordKey(*key)] == content
+    assert {row.play.board for row in host.current()} == {1, 2, 3, 4, 5, 6}
+
+
+def test_repeating_an_old_record_does_not_cover_new_ones_with_known_numbers(host: FakeHost) -> None:
+    terminal = a_terminal(host)
+    for board in (1, 2):
+        terminal.enter(body(board=board))
+    host.run()
+    terminal.shown.clear()
+    terminal.acked[1] = 0
+    terminal.log[1][2] = body(board=5, round=3, ew=6)
+    host.introduce(terminal)
+    assert terminal.shown == {(0xA1, 1, 1): body(board=1), (0xA1, 2, 1): body(board=5, round=3, ew=6)}
 
 
 def test_a_gap_is_asked_for_and_nothing_behind_it_is_acknowledged(host: FakeHost) -> None:
