@@ -116,10 +116,10 @@ def arrow_switch(movement: Movement, rounds: tuple[int, ...]) -> Movement:
             )
     turned = set(rounds)
     everybody = tuple(sorted(c for group in movement.groups for c in group.contestants))
-    words = "round " + ", ".join(str(number) for number in sorted(turned)) if turned else "no round"
+    words = ("round " if len(turned) == 1 else "rounds ") + ", ".join(str(number) for number in sorted(turned))
     return replace(
         movement,
-        name=f"{movement.name}, arrow switched in {words}",
+        name=f"{movement.name}, arrow switched in {words}" if turned else f"{movement.name}, one winner",
         seatings=tuple(s.switched() if s.round in turned else s for s in movement.seatings),
         sit_outs=tuple(replace(s, direction=s.direction.other) if s.round in turned else s for s in movement.sit_outs),
         groups=(Group("all", everybody),),

@@ -208,6 +208,21 @@ class Movement:
                 counts[board] += 1
         return counts
 
+    def copies_to_deal(self) -> Mapping[int, int]:
+        """Board number -> physical copies that the dealer must make of it."""
+        used: dict[int, set[int]] = {board: set() for board in self.board_numbers}
+        at_once: dict[tuple[int, int], int] = {}
+        for seating in self.seatings:
+            for board in seating.boards:
+                used[board].add(seating.copy)
+                at_once[seating.round, board] = at_once.get((seating.round, board), 0) + 1
+        most = dict.fromkeys(self.board_numbers, 0)
+        for (_, board), tables in at_once.items():
+            most[board] = max(most[board], tables)
+        # a file may name a number of copies without saying which lies where
+        numbered = any(len(copies) > 1 for copies in used.values())
+        return {b: len(used[b]) if numbered else min(self.copies, most[b]) for b in self.board_numbers}
+
     def seat(self, pair: int, round: int) -> Seating | SitOut | None:
         """Where the pair is in a round; None when the movement has no place for it then."""
         return self._seats.get((round, pair))
