@@ -135,15 +135,16 @@ class Collector(Contacts):
                 out += self._device_kept(job.device, result, now)
             elif isinstance(job, TakeHole):
                 self._hole_kept(work, job)
+        told: list[Send] = []  # before any refusal: a terminal that opens a new journal repeats only what is left
         for terminal, track in acks.values():
             upto = min(track.verified, track.conflict - 1) if track.conflict else track.verified
             if upto > 0 and terminal.tracks.get(track.journal) is track:
                 terminal.credit = self.credit
-                out.append(self._to(terminal, RecordAck(terminal.device, track.journal, upto, self.credit)))
+                told.append(self._to(terminal, RecordAck(terminal.device, track.journal, upto, self.credit)))
             if track.dropped and self.credit and terminal.waiting < self._limits.per_terminal // 2:
                 track.dropped = False
-                out.append(self._to(terminal, Resend(terminal.device, track.journal, track.expected)))
-        return out + self._drained()
+                told.append(self._to(terminal, Resend(terminal.device, track.journal, track.expected)))
+        return told + out + self._drained()
 
     def failed(self, batch: Batch, why: str, now: float) -> list[Send]:
         """Nothing of the batch is on disk. Terminals keep their records; credit is 0 until the store works again."""
