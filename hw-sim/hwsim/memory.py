@@ -67,9 +67,13 @@ class FileMedium(Medium):
         return b"".join(chunks)
 
     def _store(self, offset: int, data: bytes) -> None:
-        os.lseek(self._fd, offset, os.SEEK_SET)
         while data:
-            data = data[os.write(self._fd, data) :]
+            if hasattr(os, "pwrite"):
+                count = os.pwrite(self._fd, data, offset)
+            else:
+                os.lseek(self._fd, offset, os.SEEK_SET)
+                count = os.write(self._fd, data)
+            data, offset = data[count:], offset + count
         if self._sync:
             os.fsync(self._fd)
 
