@@ -7,6 +7,7 @@ import tracemalloc
 from itertools import pairwise
 
 import pytest
+from cobs import cobs
 from hypothesis import given
 from hypothesis import strategies as st
 from wire_samples import MESSAGES
@@ -169,6 +170,15 @@ def test_each_counter_counts_its_own():
     assert (counters.short, counters.overlong) == (1, 1)
     assert counters.dropped == 4
     assert counters.bytes_seen == 2 * len(good) + 3 + 4 + 5 + MAX_ENCODED + 3
+
+
+@pytest.mark.parametrize("size", range(9))
+def test_a_frame_too_short_for_a_header_is_dropped_though_its_crc_is_right(size):
+    body = bytes(range(1, size - 1))
+    raw = (body + crc16(body).to_bytes(2, "little"))[:size]
+    found, decoder = decode_all(b"\0" + cobs.encode(raw) + b"\0" + MARK_BYTES)
+    assert found == [MARK]
+    assert decoder.counters.short == 1
 
 
 def test_the_longest_frame_is_taken_and_one_byte_more_is_dropped_at_once():
