@@ -1,0 +1,110 @@
+"""Printed results: the text that is on the pages, both sizes, long lists, odd names."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from sessions import mitchell, published, with_rulings
+from team_events import round_robin
+
+from firmware_bridge.errors import EntryError
+from terminals.interop.exchange import ExchangeEvent
+from terminals.interop.print_results import ranking_pdf, scorecards_pdf, travellers_pdf
+from terminals.interop.print_sheet import PAGE_SIZES, Sheet, TableColumn, printable
+from terminals.interop.slips import Slip, by_round, slips_pdf
+
+EVENT = published(with_rulings(mitchell(9, 9, 3)))
+SLIPS = [Slip("A", table, turn, str(table), str(table + 20), (1, 2, 3)) for turn in (2, 1) for table in range(1, 10)]
+
+
+def pages(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type /Page\b(?!s)", pdf))
+
+
+def text(pdf: bytes, tmp_path: Path) -> str:
+    program = shutil.which("pdftotext")
+    if program is None:
+        pytest.skip("pdftotext is not installed")
+    path = tmp_path / "x.pdf"
+    path.write_bytes(pdf)
+    return subprocess.run([program, "-layout", str(path), "-"], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("page", sorted(PAGE_SIZES))
+@pytest.mark.parametrize("printer", [ranking_pdf, travellers_pdf, scorecards_pdf])
+def test_pages_have_the_size_that_was_asked_for(printer, page: str) -> None:  # type: ignore[no-untyped-def]
+    pdf = printer(EVENT, page=page)
+    assert pdf.startswith(b"%PDF-")
+    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+)", pdf)
+    assert box is not None
+    assert (float(box.group(1)), float(box.group(2))) == pytest.approx(PAGE_SIZES[page], abs=0.01)
+
+
+def test_an_unknown_page_size_is_refused() -> None:
+    with pytest.raises(EntryError, match="page size"):
+        ranking_pdf(EVENT, page="a7")
+
+
+def test_the_ranking_has_everybody(tmp_path: Path) -> None:
+    found = text(ranking_pdf(EVENT), tmp_path)
+    assert "North-South" in found
+    assert "East-West" in found
+    for one in EVENT.entrants:
+        assert one.total is not None
+        assert one.total.text in found
+    assert "Zoë O'Hara" in found
+
+
+def test_travellers_have_every_line(tmp_path: Path) -> None:
+    found = text(travellers_pdf(EVENT), tmp_path)
+    assert len(re.findall(r"Board \d+, vulnerable", found)) == 27
+    assert "AVE+/AVE-" in found
+    assert "Adjusted" in found
+
+
+def test_every_contestant_has_a_scorecard(tmp_path: Path) -> None:
+    pdf = scorecards_pdf(EVENT)
+    assert pages(pdf) == len(EVENT.entrants)
+    one = scorecards_pdf(EVENT, only=[EVENT.entrants[0].contestant])
+    assert pages(one) == 1
+    assert f"place {EVENT.entrants[0].place}" in text(one, tmp_path)
+
+
+def test_slips_are_never_divided(tmp_path: Path) -> None:
+    pdf = slips_pdf(by_round(SLIPS))
+    found = text(pdf, tmp_path)
+    assert found.count("Section A") == len(SLIPS)
+    for sheet in found.split("\f"):
+        titles = sheet.count("Section A")
+        assert len(re.findall(r"^\s+[123]\s+[NES]\s", sheet, re.MULTILINE)) == 3 * titles
+    assert found.index("Round 1") < found.index("Round 2")
+    long = Slip("A", 1, 1, "1", "2", tuple(range(1, 61)))
+    assert pages(slips_pdf([long])) == 2
+
+
+def test_teams_and_empty_events_print() -> None:
+    assert pages(ranking_pdf(round_robin())) == 1
+    empty = ExchangeEvent()
+    for printer in (ranking_pdf, travellers_pdf, scorecards_pdf):
+        assert pages(printer(empty)) == 1
+
+
+def test_a_thousand_pairs_fill_many_pages_with_a_head_each(tmp_path: Path) -> None:
+    sheet = Sheet("Long", page="letter")
+    columns = [TableColumn("Head", 100), TableColumn("Right", 60, "right")]
+    sheet.table(columns, [["x" * 80, str(number)] for number in range(1000)])
+    pdf = sheet.finish()
+    found = text(pdf, tmp_path)
+    assert found.count("Head") == pages(pdf) > 10
+    assert "xxx..." in found
+
+
+def test_letters_that_the_font_lacks_lose_their_accents_only() -> None:
+    assert printable("a\x00\n\tb") in ("a b", "a? b")
+    assert printable("") == ""
+    for name in ("Łukasz Żółć", "Zoë", "Åse Ødegård"):
+        assert "?" not in printable(name)
