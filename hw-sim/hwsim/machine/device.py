@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from hwsim.agenda import Agenda
 from hwsim.evidence import Evidence, NoEvidence
 from hwsim.machine.faults import Fault, FaultPlan, detectable
-from hwsim.machine.firmware import ACCEPTS, Firmware, Panel, Sensors
+from hwsim.machine.firmware import ACCEPTS, Firmware
 from hwsim.machine.mechanics import Mechanics
 from hwsim.machine.nonvolatile import NonVolatile
 from hwsim.machine.operator import Operator
+from hwsim.machine.parts import Panel, Sensors
 from hwsim.machine.profile import PROFILES, Profile
 from hwsim.machine.world import BoardKey, World
 from hwsim.memory import Media

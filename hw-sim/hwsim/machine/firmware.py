@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from hwsim import codec, messages
 from hwsim.agenda import Agenda
+from hwsim.machine.interlocks import CHECKS, PACK, RUNNING
 from hwsim.machine.mechanics import Mechanics, Transit
 from hwsim.machine.nonvolatile import Command, NonVolatile
+from hwsim.machine.parts import Job, Panel, Sensors
 from hwsim.machine.profile import Profile
 from hwsim.messages import Fields
 from hwsim.numbers import (
@@ -30,54 +31,9 @@ from hwsim.numbers import (
     State,
 )
 
-PACK = 52
 HAND = 13
-COMMANDS = frozenset({Kind.ARM, Kind.START, Kind.PAUSE, Kind.RESUME, Kind.ABORT, Kind.READ_BOARD})
-ACCEPTS = COMMANDS | {Kind.REPORT, Kind.SNAPSHOT, Kind.DISPLAY}
-RUNNING = (State.DEALING, State.PAUSED, State.READING)
+ACCEPTS = frozenset(CHECKS) | {Kind.REPORT, Kind.SNAPSHOT, Kind.DISPLAY}
 FIRMWARE = "hwsim 1.0"
-
-
-@dataclass(slots=True)
-class Sensors:
-    """Seated board, its label and how it lies, cover, hopper, and the beam over the belt."""
-
-    seated: Callable[[], bool]
-    label: Callable[[], int]
-    orientation: Callable[[], int]
-    cover_closed: Callable[[], bool]
-    hopper: Callable[[], int]
-    on_belt: Callable[[], int]
-
-
-@dataclass(slots=True)
-class Panel:
-    """The machine's own display and lamps: all that an operator can see of it."""
-
-    action: int = Action.NONE
-    board: int = 0
-    copy: int = 0
-    text: str = ""
-    sound: int = 0
-    changes: int = 0
-    hopper_empty: bool = True
-    running: bool = False
-    runs: int = 0  # how often the motors have started under this display
-
-
-@dataclass(slots=True)
-class Job:
-    id: int
-    board: int
-    copy: int
-    routing: list[int]
-    digest: bytes
-    fed: int = 0
-    reported: int = 0
-    seen: set[int] = field(default_factory=set)
-    routed: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
-    placed: list[tuple[int, int]] = field(default_factory=list)
-    resumable: bool = False
 
 
 class Firmware:
@@ -98,7 +54,7 @@ class Firmware:
         self.nv = nv
         self.profile = profile
         self._mechanics = mechanics
-        self._sensors = sensors
+        self.sensors = sensors
         self._panel = panel
         self._agenda = agenda
         self.boot_id = boot_id
@@ -108,8 +64,8 @@ class Firmware:
         self.state = State.IDLE
         self.job: Job | None = None
         self.counts = [0, 0, 0, 0]
-        self._flight: list[Transit] = []
-        self._fault: Fields | None = None
+        self.flight: list[Transit] = []
+        self.fault: Fields | None = None
         self._pausing = False
         self._unsent_fault: Fields | None = None
         self._hopper = sensors.hopper()
@@ -154,7 +110,7 @@ class Firmware:
             self._stop(FaultCode.HOST_LOST, Segment.NONE, True, Action.NONE)
 
     def message(self, kind: int, fields: Fields) -> None:
-        if kind in COMMANDS:
+        if kind in CHECKS:
             self._command(kind, fields)
         elif kind == Kind.SNAPSHOT:
             self._send(Kind.MACHINE_STATE, self._snapshot())
@@ -173,22 +129,22 @@ class Firmware:
     def _snapshot(self) -> Fields:
         return {
             "state": self.state,
-            "board_in": int(self._sensors.seated()),
-            "cover_closed": int(self._sensors.cover_closed()),
-            "hopper": self._sensors.hopper(),
-            "label": self._label(),
-            "orientation": self._orientation(),
+            "board_in": int(self.sensors.seated()),
+            "cover_closed": int(self.sensors.cover_closed()),
+            "hopper": self.sensors.hopper(),
+            "label": self.label(),
+            "orientation": self.orientation(),
             "counts": bytes(self.counts),
             "job_id": self.job.id if self.job else 0,
             "boot_id": self.boot_id,
         }
 
-    def _label(self) -> int:
-        return self._sensors.label() if self.profile.can(Capability.LABEL) else 0
+    def label(self) -> int:
+        return self.sensors.label() if self.profile.can(Capability.LABEL) else 0
 
-    def _orientation(self) -> int:
-        seen = self.profile.can(Capability.ORIENTATION) and self._sensors.seated()
-        return self._sensors.orientation() if seen else UNKNOWN
+    def orientation(self) -> int:
+        seen = self.profile.can(Capability.ORIENTATION) and self.sensors.seated()
+        return self.sensors.orientation() if seen else UNKNOWN
 
     # -- commands -----------------------------------------------------------------------------------------------------
 
@@ -202,15 +158,15 @@ class Firmware:
             else:
                 self._result(command_id, Outcome.REFUSED, Reason.ID_REUSED, 0)
             return
-        check, act = {
-            Kind.ARM: (self._check_arm, self._arm),
-            Kind.START: (self._check_start, self._start),
-            Kind.PAUSE: (self._check_pause, self._pause),
-            Kind.RESUME: (self._check_resume, self._resume),
-            Kind.ABORT: (self._check_abort, self._abort),
-            Kind.READ_BOARD: (self._check_read, self._read_board),
+        act = {
+            Kind.ARM: self._arm,
+            Kind.START: self._start,
+            Kind.PAUSE: self._pause,
+            Kind.RESUME: self._resume,
+            Kind.ABORT: self._abort,
+            Kind.READ_BOARD: self._read_board,
         }[Kind(kind)]
-        reason = check(fields)
+        reason = CHECKS[kind](self, fields)
         outcome = Outcome.DONE if reason == Reason.NONE else Outcome.REFUSED
         self.nv.remember(Command(command_id, crc, outcome, reason))
         self._result(command_id, outcome, reason, 0)
@@ -221,94 +177,30 @@ class Firmware:
         values = {"command_id": command_id, "outcome": outcome, "reason": reason, "replayed": replayed}
         self._send(Kind.COMMAND_RESULT, values)
 
-    def _check_arm(self, f: Fields) -> Reason:
-        if self.state in RUNNING or self._flight:
-            return Reason.WRONG_STATE
-        if f["digest"] != messages.deal_digest(f["board"], f["routing"]) or not 1 <= f["board"] <= 999:
-            return Reason.WRONG_DIGEST
-        if self._sensors.seated() and any(self.counts):
-            return Reason.POCKETS_NOT_EMPTY
-        return Reason.NONE
-
     def _arm(self, f: Fields) -> None:
         routing = messages.unpack_routing(f["routing"])
         self.job = Job(f["job_id"], f["board"], f["copy"], routing, f["digest"])
         self.nv.begin_job(self.job.id, State.ARMED)
         self._set_state(State.ARMED)
 
-    def _check_board(self, board: int) -> Reason:
-        """Interlocks that hold for every movement of the motors."""
-        if not self._sensors.cover_closed():
-            return Reason.COVER_OPEN
-        if not self._sensors.seated():
-            return Reason.NO_BOARD
-        if board and self._label() not in (0, board):
-            return Reason.WRONG_BOARD
-        if self._orientation() not in (0, UNKNOWN):
-            return Reason.TURNED
-        return Reason.NONE
-
-    def _check_start(self, f: Fields) -> Reason:
-        job = self.job
-        if f["boot_id"] != self.boot_id:
-            return Reason.WRONG_BOOT
-        if self.state != State.ARMED or job is None:
-            return Reason.WRONG_STATE
-        if (f["job_id"], f["board"], f["copy"]) != (job.id, job.board, job.copy):
-            return Reason.WRONG_JOB
-        if f["digest"] != job.digest:
-            return Reason.WRONG_DIGEST
-        if (reason := self._check_board(job.board)) != Reason.NONE:
-            return reason
-        if any(self.counts) or self._sensors.on_belt():
-            return Reason.POCKETS_NOT_EMPTY
-        if self._sensors.hopper() == Hopper.EMPTY:
-            return Reason.HOPPER_EMPTY
-        return Reason.NONE
-
     def _start(self, f: Fields) -> None:
-        self._fault = None
+        self.fault = None
         self._set_state(State.DEALING)
         self._mechanics.start()
-
-    def _check_pause(self, f: Fields) -> Reason:
-        if self.job is None or f["job_id"] != self.job.id:
-            return Reason.WRONG_JOB
-        return Reason.NONE if self.state == State.DEALING and self._fault is None else Reason.WRONG_STATE
 
     def _pause(self, f: Fields) -> None:
         self._mechanics.stop()
         self._pausing = True
         self._settle()
 
-    def _check_resume(self, f: Fields) -> Reason:
-        job = self.job
-        if job is None or f["job_id"] != job.id:
-            return Reason.WRONG_JOB
-        stopped = self.state == State.STOPPED and job.resumable
-        if not (self.state == State.PAUSED or stopped) or self._flight or f["next_index"] != job.fed:
-            return Reason.WRONG_STATE
-        if (reason := self._check_board(job.board)) != Reason.NONE:
-            return reason
-        if self._sensors.on_belt():
-            return Reason.POCKETS_NOT_EMPTY
-        if job.fed < PACK and self._sensors.hopper() == Hopper.EMPTY:
-            return Reason.HOPPER_EMPTY
-        return Reason.NONE
-
     def _resume(self, f: Fields) -> None:
         assert self.job is not None
-        self._fault = None
+        self.fault = None
         self._set_state(State.DEALING)
         if self.job.fed < PACK:
             self._mechanics.start()
         else:
             self._settle()
-
-    def _check_abort(self, f: Fields) -> Reason:
-        if f["job_id"] and (self.job is None or f["job_id"] != self.job.id):
-            return Reason.WRONG_JOB
-        return Reason.NONE
 
     def _abort(self, f: Fields) -> None:
         self._mechanics.stop()
@@ -318,22 +210,15 @@ class Firmware:
 
     def _drop_job(self) -> None:
         self.job = None
-        self._fault = None
+        self.fault = None
         self._pausing = False
         self._set_state(State.IDLE)
 
-    def _check_read(self, f: Fields) -> Reason:
-        if not self.profile.can(Capability.READ_BACK):
-            return Reason.UNSUPPORTED
-        if self.state in RUNNING or self._flight:
-            return Reason.WRONG_STATE
-        return self._check_board(f["board"])
-
     def _read_board(self, f: Fields) -> None:
-        self.job = Job(f["job_id"], f["board"] or self._label(), f["copy"], [], b"")
+        self.job = Job(f["job_id"], f["board"] or self.label(), f["copy"], [], b"")
         self.nv.begin_job(self.job.id, State.READING)
         self.counts = [0, 0, 0, 0]
-        self._fault = None
+        self.fault = None
         self._set_state(State.READING)
         self._mechanics.read_back()
 
@@ -350,7 +235,7 @@ class Firmware:
     def on_fed(self, transit: Transit) -> None:
         if self.job is not None:
             self.job.fed += 1
-            self._flight.append(transit)
+            self.flight.append(transit)
             if self.job.fed >= PACK:
                 self._mechanics.stop()
 
@@ -384,16 +269,16 @@ class Firmware:
         exits = self.profile.can(Capability.EXIT)
         # Without an exit sensor the machine believes its deflectors: where none is lifted a card runs to the end.
         pocket = transit.seen if exits else transit.wanted if transit.wanted < 4 else self.profile.pocket_order[3]
-        if self._sensors.seated():
+        if self.sensors.seated():
             self.counts[pocket] += 1
         if self.job is None:
-            if transit in self._flight:
-                self._flight.remove(transit)
+            if transit in self.flight:
+                self.flight.remove(transit)
             return
         if exits and transit.wanted < 4 and transit.seen != transit.wanted:
             self._stop(FaultCode.GATE, Segment.GATES, False, Action.COLLECT_CARDS)
-        while self._flight and self._flight[0].gone:
-            self._report_card(self._flight.pop(0))
+        while self.flight and self.flight[0].gone:
+            self._report_card(self.flight.pop(0))
         self._settle()
 
     def _report_card(self, transit: Transit) -> None:
@@ -425,7 +310,7 @@ class Firmware:
         job = self.job
         if job is None:
             return
-        self._flight.remove(transit)
+        self.flight.remove(transit)
         job.fed -= 1
         self._stop(FaultCode.JAM, Segment.READER, True, Action.CLEAR_JAM)
         self._settle()
@@ -455,8 +340,8 @@ class Firmware:
         self._mechanics.stop()
         if self.job is None:
             return
-        if self._fault is None or (self._fault["recoverable"] and not recoverable):
-            self._fault = {
+        if self.fault is None or (self.fault["recoverable"] and not recoverable):
+            self.fault = {
                 "job_id": self.job.id,
                 "fault": fault,
                 "segment": segment,
@@ -470,12 +355,12 @@ class Firmware:
     def _settle(self) -> None:
         """Called when something may have come to rest."""
         job = self.job
-        if job is None or self._flight:
+        if job is None or self.flight:
             return
-        if self._fault is not None and self.state in RUNNING:
+        if self.fault is not None and self.state in RUNNING:
             self._pausing = False
-            fault = self._fault
-            fault["in_flight"] = min(255, self._sensors.on_belt())
+            fault = self.fault
+            fault["in_flight"] = min(255, self.sensors.on_belt())
             job.resumable = bool(fault["recoverable"]) and self.state != State.READING
             fault["recoverable"] = int(job.resumable)
             self._set_state(State.STOPPED)
@@ -491,7 +376,7 @@ class Firmware:
             self._finish()
 
     def _finish(self) -> None:
-        if self._sensors.hopper() == Hopper.LOADED:
+        if self.sensors.hopper() == Hopper.LOADED:
             self._stop(FaultCode.EXTRA_CARD, Segment.HOPPER, False, Action.COLLECT_CARDS)
             self._settle()
         else:
@@ -518,7 +403,7 @@ class Firmware:
     # -- what happens at the machine ----------------------------------------------------------------------------------
 
     def on_hopper(self) -> None:
-        state = self._sensors.hopper()
+        state = self.sensors.hopper()
         self._panel.hopper_empty = state == Hopper.EMPTY
         if state != self._hopper:
             self._hopper = state
@@ -526,8 +411,8 @@ class Firmware:
 
     def on_board(self) -> None:
         """The board switch has changed."""
-        seated = self._sensors.seated()
-        self._send(Kind.BOARD, {"seated": int(seated), "label": self._label(), "orientation": self._orientation()})
+        seated = self.sensors.seated()
+        self._send(Kind.BOARD, {"seated": int(seated), "label": self.label(), "orientation": self.orientation()})
         if seated:
             return
         self.counts = [0, 0, 0, 0]
@@ -537,11 +422,11 @@ class Firmware:
             self._drop_job()
 
     def on_cover(self) -> None:
-        if self._sensors.cover_closed() or self.state not in RUNNING:
+        if self.sensors.cover_closed() or self.state not in RUNNING:
             return
-        stuck = bool(self._flight)
+        stuck = bool(self.flight)
         self._mechanics.freeze()
-        self._flight.clear()
+        self.flight.clear()
         self._stop(FaultCode.COVER_OPEN, Segment.NONE, not stuck, Action.CLOSE_COVER)
 
     def on_key(self) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from hwsim.agenda import Agenda, Booking
-from hwsim.machine.firmware import Panel
 from hwsim.machine.pack import face, pack_of
+from hwsim.machine.parts import Panel
 from hwsim.machine.world import BoardKey, World
 from hwsim.numbers import Action
 from hwsim.speeds import Speed

@@ -80,7 +80,7 @@ class Table:
 
     def _play(self, index: int, shown: Fields) -> None:
         terminal, speed = self.terminal, self._speed
-        if speed.play[1] == 0.0 and terminal.host_listens() and terminal.waiting() > max(1, terminal.credit):
+        if speed.play[1] == 0.0 and terminal.host_listens() and terminal.waiting() > max(1, terminal.upload.credit):
             return  # without any time of its own a whole round would be keyed in at once; the next ack wakes us
         board = self._missing(shown)[0]
         if terminal.keyed(shown["round"], board):

@@ -8,31 +8,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Protocol
 
 from hwsim import codec, messages
 from hwsim.agenda import Agenda, Booking
 from hwsim.evidence import Evidence
 from hwsim.memory import Media
 from hwsim.messages import Fields, pack_body, unpack_body
-from hwsim.numbers import CONFIRMED_BY_OPPONENTS, Admission, Kind, RecordKind, RecordReason, Role
+from hwsim.numbers import CONFIRMED_BY_OPPONENTS, Admission, Kind, RecordKind, Role
 from hwsim.speeds import Speed
-from hwsim.station.nvlog import Key, Stored, TerminalMemory
+from hwsim.station.nvlog import Stored, TerminalMemory
 from hwsim.station.player import Play
+from hwsim.station.upload import Radio, Upload
 
-RETRY_RECORDS = 30.0
 STATUS_EVERY = 60.0
 CLOCK_STEP = 4.0
 FIRMWARE = "hwsim 1.0"
 STRAINS = ("", "♣", "♦", "♥", "♠", "NT")
-
-
-class Radio(Protocol):
-    """The way to the base station; False if nobody listens there."""
-
-    def send(self, address: int, kind: int, fields: Fields) -> bool: ...
-
-    def is_up(self) -> bool: ...
 
 
 class Terminal:
@@ -56,8 +47,6 @@ class Terminal:
         self._agenda = agenda
         self._speed = speed
         self._evidence = evidence
-        self._chance = chance
-        self._key = key
         self._start = start
         self._clock_error = random.Random(device_id).uniform(0.0, 65536 * CLOCK_STEP)
         self.memory = TerminalMemory(media.log(f"terminal-{address:05}"))
@@ -67,15 +56,11 @@ class Terminal:
         self.boot_id = chance.getrandbits(32)
         self.on = True
         self.records_written = 0  # since power-on
-        self.credit = 1
+        self.upload = Upload(address, self.memory, radio, agenda, chance, key)
         self.round_index: int | None = None  # what is on the screen
         self.last_line = ""
         self.message_line = ""
         self.changed: Callable[[], None] = _nothing
-        self._in_flight: dict[Key, None] = {}
-        self._again: list[Key] = []
-        self._held_back = False
-        self._retry: Booking | None = None
         self._status_booking: Booking | None = None
         self._status_sent = -1e9
         self._every_minute()
@@ -181,7 +166,7 @@ class Terminal:
         self.memory.add(body, self.event)
         self.records_written += 1
         self.last_line = f"Board {board} {_words(play)}: on this terminal"
-        self.pump()
+        self.upload.pump()
         self._touch_status()
 
     def original_of(self, round_: int, board: int) -> Stored | None:
@@ -200,9 +185,7 @@ class Terminal:
         """A host listens: say hello, and send what it may not have."""
         if not self.on:
             return
-        self.credit = 1
-        self._in_flight.clear()
-        self._again.clear()
+        self.upload.reset()
         memory = self.memory
         here = [r.seq for r in memory.waiting() if r.journal == memory.journal]
         hello = {
@@ -225,55 +208,13 @@ class Terminal:
         }
         if self._radio.send(self.address, Kind.TERM_HELLO, hello):
             self._send_status()
-            self._held_back = not self.admitted
-            self.pump()
+            self.upload.held_back = not self.admitted
+            self.upload.pump()
             self.changed()
 
     def session_down(self) -> None:
-        self._in_flight.clear()
-        self._again.clear()
+        self.upload.reset()
         self.changed()
-
-    def pump(self) -> None:
-        """Send what credit allows."""
-        if not self.on or self._held_back or not self._radio.is_up():
-            return
-        while self._again and len(self._in_flight) < self.credit:
-            record = self.memory.records.get(self._again.pop(0))
-            if record is not None and not self._send_record(record):
-                return
-        if self._again or len(self._in_flight) >= self.credit:
-            return
-        for record in self.memory.waiting():
-            if len(self._in_flight) >= self.credit:
-                return
-            if (record.journal, record.seq) not in self._in_flight and not self._send_record(record):
-                return
-
-    def _send_record(self, record: Stored) -> bool:
-        device = self.memory.device_id
-        fields = {
-            "journal_id": record.journal,
-            "seq": record.seq,
-            "body": record.body,
-            "crc": messages.record_crc(device, record.journal, record.seq, record.body),
-            "auth": messages.record_auth(self._key, device, record.journal, record.seq, record.body),
-        }
-        if not self._radio.send(self.address, Kind.RECORD, fields):
-            return False
-        self._in_flight[record.journal, record.seq] = None
-        self._book_retry()
-        return True
-
-    def _book_retry(self) -> None:
-        if self._retry is None:
-            self._retry = self._agenda.after(RETRY_RECORDS, self._retry_records)
-
-    def _retry_records(self) -> None:
-        self._retry = None
-        if self._in_flight:
-            self._in_flight.clear()
-            self.pump()
 
     def _touch_status(self) -> None:
         if self._status_booking is None and self.on:
@@ -318,7 +259,7 @@ class Terminal:
         match kind:
             case Kind.ADMIT:
                 self.memory.admit({k: v for k, v in fields.items() if k != "device_id"})
-                self._held_back = not self.admitted
+                self.upload.held_back = not self.admitted
                 self._touch_status()
             case Kind.TABLE_PLAN:
                 self._on_plan(fields)
@@ -327,14 +268,14 @@ class Terminal:
             case Kind.RECORD_NAK:
                 self._on_nak(fields)
             case Kind.RESEND:
-                self._send_again(fields["journal_id"], fields["from_seq"])
+                self.upload.send_again(fields["journal_id"], fields["from_seq"])
             case Kind.CREDIT:
-                self.credit = fields["credit"]
+                self.upload.credit = fields["credit"]
             case Kind.TEXT:
                 self.message_line = fields["text"]
                 if not fields["urgent"]:
                     self._agenda.after(10.0, self.press_key)
-        self.pump()
+        self.upload.pump()
         self.changed()
 
     def _on_plan(self, fields: Fields) -> None:
@@ -348,22 +289,19 @@ class Terminal:
         self._touch_status()
 
     def _on_ack(self, fields: Fields) -> None:
-        journal, upto = fields["journal_id"], fields["upto"]
-        self.credit = fields["credit"]
-        for key in [k for k in self._in_flight if k[0] == journal and k[1] <= upto]:
-            del self._in_flight[key]
-        fresh = self.memory.acknowledge(journal, upto)
+        fresh = self.upload.acknowledged(fields["journal_id"], fields["upto"], fields["credit"])
         for record in fresh:
             told = unpack_body(record.body)
             self.last_line = f"Board {told['board']} received"
             self._evidence.write("shown_received", self._shown(record))
         if fresh:
             self._touch_status()
-        if self._retry is not None:
-            self._retry.cancel()
-            self._retry = None
-        if self._in_flight:
-            self._book_retry()
+
+    def _on_nak(self, fields: Fields) -> None:
+        self.upload.refused(fields["journal_id"], fields["seq"], fields["reason"])
+        if self.upload.held_back:
+            self.message_line = "Not admitted. Call the director."
+        self._touch_status()
 
     def _shown(self, record: Stored) -> dict[str, object]:
         device = self.memory.device_id
@@ -377,63 +315,14 @@ class Terminal:
             "at": round(self._agenda.now - self._start, 3),
         }
 
-    def _on_nak(self, fields: Fields) -> None:
-        journal, seq, reason = fields["journal_id"], fields["seq"], fields["reason"]
-        if reason in (RecordReason.NOT_ADMITTED, RecordReason.AUTH):
-            self._in_flight.clear()
-            self._held_back = True
-            self.message_line = "Not admitted. Call the director."
-        elif reason == RecordReason.CONFLICT:
-            self._move_on(journal, seq)
-        elif reason == RecordReason.GAP:
-            self._send_again(journal, seq)
-        else:  # garbled on the way: what is in memory is right, so it goes again, but not in a busy loop
-            self._agenda.after(1.0, lambda: self._forget_sent(journal, seq))
-
-    def _forget_sent(self, journal: int, seq: int) -> None:
-        self._in_flight.pop((journal, seq), None)
-        self.pump()
-
-    def _send_again(self, journal: int, from_seq: int) -> None:
-        for key in [k for k in self._in_flight if k[0] == journal and k[1] >= from_seq]:
-            del self._in_flight[key]
-        held = sorted(r.seq for r in self.memory.records.values() if r.journal == journal and not r.moved)
-        self._again = [(journal, seq) for seq in held if seq >= from_seq]
-        if journal == self.memory.journal and from_seq < self.memory.next_seq and from_seq not in held:
-            # The ring has forgotten what the host misses: only in a new journal can the rest be told.
-            self._again.clear()
-            self._move_on(journal, from_seq)
-
-    def _move_on(self, journal: int, from_seq: int) -> None:
-        """Open a new journal and tell there what the host has not taken."""
-        memory = self.memory
-        moving = [r for r in memory.waiting() if r.journal == journal and r.seq >= from_seq]
-        if journal != memory.journal or not moving:
-            return
-        everything = {r.seq: r for r in memory.records.values() if r.journal == journal}
-        memory.new_journal(self._chance.getrandbits(32) or 1)
-        self._in_flight.clear()
-        new_seq: dict[int, int] = {}
-        for record in moving:
-            distance = record.body[11]
-            original = record.seq - distance
-            if distance and original not in new_seq and original in everything:
-                # A correction can only name a record of its own journal: that one has to be told again as well.
-                new_seq[original] = memory.add(everything[original].body, record.event).seq
-            body = bytearray(record.body)
-            if distance:
-                body[11] = memory.next_seq - new_seq[original] if original in new_seq else 0
-            new_seq[record.seq] = memory.move(record, bytes(body)).seq
-        self._touch_status()
-
     # -- power --------------------------------------------------------------------------------------------------------
 
     def power_off(self) -> None:
         """The battery is taken out: everything but the memory is gone. A new object is the terminal after that."""
         self.on = False
-        for booking in (self._retry, self._status_booking):
-            if booking is not None:
-                booking.cancel()
+        self.upload.stop()
+        if self._status_booking is not None:
+            self._status_booking.cancel()
         self.changed = _nothing
 
 
@@ -445,8 +334,5 @@ def _words(play: Play) -> str:
     if play.kind == RecordKind.PASSED_OUT:
         return "passed out"
     over = play.tricks - play.level - 6
-    return (
-        f"{play.level}{STRAINS[play.strain]}{'x' * play.doubling} {'NESW'[play.declarer]} {over:+d}"
-        if over
-        else (f"{play.level}{STRAINS[play.strain]}{'x' * play.doubling} {'NESW'[play.declarer]} =")
-    )
+    contract = f"{play.level}{STRAINS[play.strain]}{'x' * play.doubling} {'NESW'[play.declarer]}"
+    return f"{contract} {over:+d}" if over else f"{contract} ="

@@ -55,6 +55,7 @@ class Ledger:
         self.acking = True
         self.admitting = admitting
         self.doubled = 0
+        self.conflicts: set[tuple[int, int, int]] = set()
         for told in host.told:
             self.on_message(*told)
         host.on_message = self.on_message
@@ -81,6 +82,9 @@ class Ledger:
         device = self.devices[address]
         journal, seq, body = f["journal_id"], f["seq"], f["body"]
         assert f["crc"] == messages.record_crc(device, journal, seq, body)
+        if any(key[:2] == (device, journal) and seq >= key[2] for key in self.conflicts):
+            self.nak(address, journal, seq, RecordReason.CONFLICT)
+            return
         known = self.stored.get((device, journal, seq))
         if known is not None:
             assert known == body
@@ -406,3 +410,46 @@ def test_same_seed_same_bytes() -> None:
         return world.line.bytes_out, world.line.bytes_in, host.told
 
     assert run() == run()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_memory_cut_in_mid_conflict_still_tells_everything(first: int) -> None:
+    """The terminal moves to a new journal because of a conflict, and its battery falls out at every byte of that."""
+    cut, finished = first, False
+    while not finished:
+        finished = _conflict_with_a_cut(cut)
+        cut += 2
+    assert cut > 300
+
+
+def _conflict_with_a_cut(cut: int) -> bool:
+    media, evidence = Media(), Evidence()
+    device = station(media, terminals=1, evidence=evidence, speed="demo")
+    world, host = connect(device)
+    ledger = Ledger(host, 1, 1, 5, credit=0)
+    world.run_until(lambda: device.terminals[1].waiting() == 4, 60.0)  # board 1 acknowledged, four wait
+    memory = device.terminals[1].memory
+    who, old = memory.device_id, memory.journal
+    ledger.stored[who, old, 2] = b"another body"  # seq 2 is taken: the terminal's memory had been set back
+    ledger.credit = 4
+    ledger.conflicts = {(who, old, 2)}
+    names = ("terminal-00001-0", "terminal-00001-1")
+    for name in names:
+        media.medium(name).cut_after = cut
+    done = False
+    try:
+        host.send(Kind.CREDIT, {"credit": 4}, 1)
+        world.run_until(lambda: len(set(shown(evidence))) == 5, 20.0)
+        done = True
+    except PowerCut:
+        for name in names:
+            media.medium(name).cut_after = None
+        again = station(media, now=world.now, terminals=1, evidence=evidence, chance=random.Random(cut), speed="demo")
+        world = World(Line(again, None), world.now)
+        world.host = Host(session=2)
+        ledger.attach(world.host)
+        world.run_until(lambda: len(set(shown(evidence))) == 5, 40.0)
+    del ledger.stored[who, old, 2]
+    assert sorted(told["board"] for told in ledger.results().values()) == [1, 2, 3, 4, 5]
+    assert set(shown(evidence)) == set(ledger.stored)
+    return done
