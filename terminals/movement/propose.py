@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from firmware_bridge.errors import EntryError, ExitStatus
@@ -19,7 +20,7 @@ from terminals.movement.howell import HOWELL
 from terminals.movement.mitchell import MAX_TABLES, ODD, SHARE, SKIP
 from terminals.movement.model import Movement
 from terminals.movement.three_quarter import THREE_QUARTER, three_quarter_rounds
-from terminals.movement.verify import variance_per_set, verify
+from terminals.movement.verify import Report, verify
 
 MINUTES_PER_BOARD = 7
 MINUTES_PER_MOVE = 2
@@ -249,18 +250,16 @@ def _proposal(spec: str, q: Question) -> Proposal:
         shared_rounds=len({s.round for s in movement.shares}),
         copies=max(movement.copies_to_deal().values()),
         winners=movement.winners,
-        fairness=_fairness(movement),
+        fairness=_fairness(movement, report),
         remarks=tuple(w.message for w in report.warnings if w.property not in (9, 11)),
     )
 
 
-def _fairness(movement: Movement) -> float:
+def _fairness(movement: Movement, report: Report) -> float:
     """Of one ranking the competition variance per set, of two the larger of both."""
-    if movement.winners == 1:
-        return float(variance_per_set(movement))
-    size = max(len(s.boards) for s in movement.seatings) ** 2
-    found = [balance.variance for _, balance in verify(movement).balance_by_group if balance is not None]
-    return float(max(found, default=0)) / size
+    found = [report.balance] if movement.winners == 1 else [balance for _, balance in report.balance_by_group]
+    largest = max((balance.variance for balance in found if balance is not None), default=Fraction(0))
+    return float(largest / max(len(s.boards) for s in movement.seatings) ** 2)
 
 
 def best_switch_words(movement: Movement) -> str:

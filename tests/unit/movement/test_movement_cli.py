@@ -88,7 +88,7 @@ def test_the_proposal_of_the_issue(capsys: pytest.CaptureFixture[str]) -> None:
     winners=st.integers(0, 2),
     boards=st.sampled_from([0, 24, 28]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_proposals_keep_what_they_promise(pairs: int, minutes: int, winners: int, boards: int) -> None:
     question = Question(pairs, minutes, winners=winners, boards=boards)
     try:
