@@ -15,11 +15,14 @@ from typing import Any
 from dealer.duplication.job import JobOptions
 from dealer.duplication.progress import Summary
 from dealer.generate import DealSet
+from dealer.history import history_digests, repeat_is_a_fault
+from dealer.store.history import record_deals
 from dealer.store.schema import DEALING_DB, MIGRATIONS
 from dealer.store.sets import load_set, save_set
 from drivers.host import HostIdentity
+from firmware_bridge.clock import SystemClock
 from firmware_bridge.db import Database
-from firmware_bridge.errors import StoreError
+from firmware_bridge.errors import DealError, StoreError
 from firmware_bridge.service.collecting import collecting
 from firmware_bridge.service.dealing import make_boards
 from firmware_bridge.service.evening_plan import EveningPlan, EveningRequest, check_same, decide, load, save
@@ -78,7 +81,7 @@ def prepare(directory: Path, request: EveningRequest) -> Evening:
     plan = load(directory)
     if plan is None:
         plan, deals = decide(request)
-        keep_deals(directory, deals)
+        keep_deals(directory, deals, on_record=not request.simulate)
         save(plan, directory)
         return Evening(plan, deals, plan.movement(), resumed=False)
     check_same(plan, request)
@@ -93,9 +96,29 @@ def prepare(directory: Path, request: EveningRequest) -> Evening:
     return Evening(plan, kept, plan.movement(), resumed=True)
 
 
-def keep_deals(directory: Path, deals: DealSet) -> None:
+def keep_deals(directory: Path, deals: DealSet, *, on_record: bool) -> None:
+    """Keep the set for resuming. on_record: it will really be played, so it enters the club's history of deals.
+
+    Raises DealError when a deal of an own random set was dealt here before; nothing is kept then.
+    """
     database = Database.open(directory / DEALING_DB, MIGRATIONS)
     try:
+        if on_record and not deals.not_for_play:
+            repeats = record_deals(
+                database,
+                history_digests(deals.boards),
+                [board.number for board in deals.boards],
+                set_id=deals.id,
+                origin=deals.origin,
+                dealt_on=SystemClock().wall().date().isoformat(),
+            )
+            if repeats and repeat_is_a_fault(deals.origin):
+                raise DealError(
+                    f"board {repeats[0].board} has a deal that was dealt here before; chance does not do that.",
+                    where=str(database.path),
+                    next_step="Check the computer's random generator and the data directory before you deal.",
+                    code="dealt-before",
+                )
         save_set(database, deals)
     finally:
         database.close()
