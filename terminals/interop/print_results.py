@@ -93,8 +93,8 @@ def travellers_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
     sheet = Sheet(f"{event.title or 'Results'}: travellers", page=page, subtitle=_subtitle(event))
     points = _POINT_NAMES[event.method]
     columns = [
-        TableColumn("N-S", 40, "right"),
-        TableColumn("E-W", 40, "right"),
+        TableColumn("N-S", 40, "centre"),
+        TableColumn("E-W", 40, "centre"),
         TableColumn("Contract", 72),
         TableColumn("By", 24, "centre"),
         TableColumn("Lead", 34, "centre"),

@@ -33,7 +33,7 @@ class Slip:
 
     @property
     def title(self) -> str:
-        return f"Section {self.section or '-'}   Table {self.table}   Round {self.round}"
+        return f"Section {self.section or '-'}, Table {self.table}, Round {self.round}"
 
 
 _FAST = re.compile(
@@ -163,7 +163,7 @@ def slips_pdf(slips: Sequence[Slip], *, title: str = "Pick-up slips", page: str 
         height = line * (len(slip.boards) + 1) + 62
         if not sheet.room(min(height, sheet.height - 140)):
             sheet.new_page()
-        sheet.heading(f"{slip.title}      N-S {slip.ns}      E-W {slip.ew}", keep=0)
+        sheet.heading(f"{slip.title}: N-S {slip.ns}, E-W {slip.ew}", keep=0)
         rows = [
             [str(board), dealer_of(board).letter, vulnerability_of(board).pbn, "", "", "", "", "", ""]
             for board in slip.boards
