@@ -23,7 +23,8 @@ from terminals.store.values import (
     ResultEvent,
     device_hex,
 )
-from terminals.sync.projection import resolve, same_result
+from terminals.sync.period import is_final, locked_tables
+from terminals.sync.projection import AFTER_FINAL, LOCKED_TABLE, resolve, same_result
 from terminals.sync.sense import Meaning, Senseless, interpret
 from terminals.sync.setup import EventSetup
 
@@ -119,6 +120,7 @@ class _Batch:
         self._connection = connection
         self._setup = setup
         self._event = desk.event_hex(setup.id)
+        self._holding: tuple[bool, frozenset[tuple[str, int]]] | None = None
         self._upto: dict[tuple[int, int], int] = {}
         self._changed: dict[tuple[int, int], int] = {}
 
@@ -189,6 +191,14 @@ class _Batch:
             ledger.raise_alarm(self._connection, "quarantine", subject, f"A record was set aside: {reason}.")
         return reason
 
+    def _held(self, meaning: Meaning) -> tuple[str, ...]:
+        """Warnings that keep a result from counting by itself."""
+        if self._holding is None:
+            self._holding = (is_final(self._connection, self._event), locked_tables(self._connection, self._event))
+        final, locked = self._holding
+        out = (AFTER_FINAL,) if final else ()
+        return (*out, LOCKED_TABLE) if (meaning.play.section, meaning.table) in locked else out
+
     def _events(self, job: TakeRecord, meaning: Meaning) -> list[ResultEvent]:
         key = job.raw.key
         event = ResultEvent(
@@ -200,7 +210,7 @@ class _Batch:
             key=key,
             root=key.seq,
             confirmed=meaning.confirmed,
-            warnings=meaning.warnings,
+            warnings=meaning.warnings + self._held(meaning),
             wall=job.wall,
         )
         if not meaning.replaces:
@@ -222,7 +232,9 @@ class _Batch:
         if erases:
             return [replace(event, kind=EventKind.ERASED, play=before.play, root=made.root)]
         if before.play != meaning.play:
-            left = replace(event, kind=EventKind.LEFT, play=before.play, content=None, root=made.root, warnings=())
+            left = replace(
+                event, kind=EventKind.LEFT, play=before.play, content=None, root=made.root, warnings=self._held(meaning)
+            )
             return [left, replace(event, kind=EventKind.CORRECTED, root=made.root)]
         only_confirmed = (
             meaning.confirmed

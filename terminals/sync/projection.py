@@ -5,6 +5,7 @@ The rules, in the order of the store's numbers and never of any clock:
 * Every first record of a board at a terminal opens an *entry*; corrections and erasures in that journal change it.
 * The first entry is the current result, and stays it while it lives. Another entry that says the same merges silently.
   One that says something else is kept beside it and the director is asked: the newest never wins by itself.
+* What a locked table sends, or any table once the results are final, is held until the director decides.
 * What the director ruled stands until he rules again or undoes it. What tables send afterwards is shown to him.
 """
 
@@ -22,6 +23,13 @@ ERASED_ELSEWHERE = "erased-elsewhere"
 """The result stands at one terminal and was erased at another."""
 AFTER_RULING = "after-ruling"
 """A table sent something else after the director had ruled."""
+
+HELD = "held"
+"""A table sent this when it was locked or the results were final; it counts only if the director says so."""
+
+LOCKED_TABLE, AFTER_FINAL = "locked-table", "after-final"
+"""Warnings of an event that is held."""
+_HOLDING = frozenset({LOCKED_TABLE, AFTER_FINAL})
 
 _RULINGS = frozenset({EventKind.RULED, EventKind.REMOVED, EventKind.MOVED_AWAY, EventKind.MOVED_HERE})
 
@@ -46,11 +54,12 @@ def undone_actions(events: Iterable[ResultEvent]) -> frozenset[str]:
 
 def resolve(play: PlayKey, events: Sequence[ResultEvent]) -> PlayState:
     """The state of ``play`` after ``events`` (all of this play, in any order; numbers order them)."""
-    if len(events) == 1 and events[0].kind is EventKind.ENTERED:
+    if len(events) == 1 and events[0].kind is EventKind.ENTERED and _HOLDING.isdisjoint(events[0].warnings):
         return _single(play, events[0])
     ordered = sorted(events, key=lambda e: e.number)
     undone = undone_actions(ordered)
     claims: dict[tuple[int, int, int], Claim] = {}
+    firm: dict[tuple[int, int, int], Claim] = {}  # the claims without what is held
     warnings: dict[tuple[int, int, int], tuple[str, ...]] = {}
     left: dict[tuple[int, int, int], int] = {}
     incumbent: tuple[int, int, int] | None = None
@@ -66,14 +75,17 @@ def resolve(play: PlayKey, events: Sequence[ResultEvent]) -> PlayState:
             # Within a journal its own numbers are the order, also for a record that was recovered late.
             if event.key.seq < (before.seq if before is not None else left.get(entry, 0)):
                 continue
+            kept = [claims] if _HOLDING.intersection(event.warnings) else [claims, firm]
             if event.kind is EventKind.LEFT:
                 left[entry] = event.key.seq
-                claims.pop(entry, None)
+                for one in kept:
+                    one.pop(entry, None)
             else:
-                claims[entry] = _claim(event, before)
+                for one in kept:
+                    one[entry] = _claim(event, before)
                 warnings[entry] = event.warnings
-            if incumbent is None or incumbent not in claims or claims[incumbent].content is None:
-                incumbent = next((name for name, claim in claims.items() if claim.content is not None), None)
+            if incumbent is None or incumbent not in firm or firm[incumbent].content is None:
+                incumbent = next((name for name, claim in firm.items() if claim.content is not None), None)
             continue
         if event.action in undone:
             continue
@@ -84,7 +96,7 @@ def resolve(play: PlayKey, events: Sequence[ResultEvent]) -> PlayState:
         elif event.kind is EventKind.CHECKED:
             checked = event.number
     held = tuple(claims.values())
-    standing = claims.get(incumbent) if incumbent is not None else None
+    standing = firm.get(incumbent) if incumbent is not None else None
     if ruling is not None:
         content = ruling.content
         status = PlayStatus.NONE if content is None else PlayStatus.AMENDED
@@ -100,7 +112,7 @@ def resolve(play: PlayKey, events: Sequence[ResultEvent]) -> PlayState:
         content=content,
         status=status,
         claims=held,
-        attention=_attention(content, held, ruling, checked),
+        attention=_attention(content, held, tuple(firm.values()), ruling, checked),
         warnings=told,
         ruled=ruling is not None,
         round=place[0],
@@ -164,20 +176,26 @@ def _table_status(content: BoardState | None, claims: Sequence[Claim]) -> PlaySt
 
 
 def _attention(
-    content: BoardState | None, claims: Sequence[Claim], ruling: ResultEvent | None, checked: int
+    content: BoardState | None,
+    claims: Sequence[Claim],
+    firm: Sequence[Claim],
+    ruling: ResultEvent | None,
+    checked: int,
 ) -> tuple[str, ...]:
     newest = max((claim.number for claim in claims), default=0)
     if newest <= checked:
         return ()
+    settled = checked if ruling is None else max(ruling.number, checked)
+    late = [claim for claim in claims if claim.number > settled and not same_result(claim.content, content)]
     if ruling is not None:
-        settled = max(ruling.number, checked)
-        late = any(c.number > settled and not same_result(c.content, content) for c in claims)
         return (AFTER_RULING,) if late else ()
     codes = []
-    live = [claim for claim in claims if claim.content is not None]
+    live = [claim for claim in firm if claim.content is not None]
     if any(not same_result(claim.content, content) for claim in live):
         codes.append(CONTESTED)
     journals = {(claim.device, claim.journal) for claim in live}
-    if live and any(c.content is None and (c.device, c.journal) not in journals for c in claims):
+    if live and any(c.content is None and (c.device, c.journal) not in journals for c in firm):
         codes.append(ERASED_ELSEWHERE)
+    if any(claim not in firm for claim in late):
+        codes.append(HELD)
     return tuple(codes)

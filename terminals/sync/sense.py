@@ -30,6 +30,8 @@ WARNINGS = {
     OTHER_TABLE: "the movement has this at another table",
     UNBOUND: "there is no movement yet to compare with",
     OTHER_SEAT: "the terminal belongs to another table",
+    "locked-table": "the table was locked by the director",
+    "after-final": "the results were final already (Law 79C)",
 }
 """Code -> words for the desk."""
 
