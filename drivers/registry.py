@@ -241,4 +241,15 @@ def _usb(request: DriverRequest) -> StreamOpener:
     return UsbOpener(address, request.url)
 
 
-_BUILT_IN: dict[str, Factory] = {"serial": _serial, "tcp": _tcp, "usb": _usb}
+def _gpio(request: DriverRequest) -> StreamOpener:
+    from pathlib import Path
+
+    from drivers.gpio_machine.opener import GpioOpener
+
+    request.check_options(())
+    if request.netloc or not request.path.endswith(".toml"):
+        raise bad_url(request.url, "A gpio:// URL names the machine's file, like gpio:///home/pi/machine.toml.")
+    return GpioOpener(Path(request.path), request.url)
+
+
+_BUILT_IN: dict[str, Factory] = {"serial": _serial, "tcp": _tcp, "usb": _usb, "gpio": _gpio}

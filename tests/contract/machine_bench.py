@@ -11,6 +11,7 @@ import json
 import os
 import random
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -18,9 +19,21 @@ from contextlib import asynccontextmanager
 
 import pytest
 import usb.core
+from home_built import write_machine_file
 from usb_backend import Backend, UsbDevice
 
-from drivers.api import Action, Armed, BoardConfirmed, BoardInserted, CardPassed, Connected, JobDone, Sound
+from drivers.api import (
+    Action,
+    Armed,
+    BoardConfirmed,
+    BoardInserted,
+    CardPassed,
+    Connected,
+    Disconnected,
+    JobDone,
+    MachineFault,
+    Sound,
+)
 from drivers.framed_machine import FramedMachine
 from drivers.host import HostIdentity
 from drivers.registry import open_machine
@@ -31,11 +44,10 @@ from firmware_bridge.wire.numbers import Capability
 REAL = os.environ.get("FIRMWARE_BRIDGE_MACHINE_URL", "")
 PATIENCE = 120 if REAL else 20
 
-SIMULATED = [
-    pytest.param("pty", marks=pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals")),
-    "tcp",
-    "usb",
-]
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals or pipes of POSIX")
+LINES = [pytest.param("pty", marks=POSIX), "tcp", "usb"]
+"""Carriers that can be unplugged while the machine runs on."""
+SIMULATED = [*LINES, pytest.param("gpio", marks=POSIX)]
 CARRIERS = [*SIMULATED, *(["real"] if REAL else [])]
 
 
@@ -105,6 +117,37 @@ class SimulatedMachine:
             self.process.stdout.close()
 
 
+class HomeBuiltMachine:
+    """The home-built machine's own program on simulated pins; it is started by the driver that opens it."""
+
+    def __init__(self, folder, *, edges=True, faults=None):
+        self.folder = folder
+        self.url = f"gpio://{write_machine_file(folder, edges=edges)}"
+        os.environ["HOME_BUILT_FOLDER"] = str(folder)
+        os.environ["HOME_BUILT_FAULTS"] = json.dumps(faults or {})
+
+    def driver(self, device_id):
+        return open_machine(self.url, HostIdentity(device_id=device_id))
+
+    def kill(self):
+        os.kill(int((self.folder / "pid").read_text()), signal.SIGKILL)
+
+    def switch_on(self):
+        """The driver starts it again by itself."""
+
+    def switch_off(self):
+        del os.environ["HOME_BUILT_FOLDER"], os.environ["HOME_BUILT_FAULTS"]
+
+    def truth(self, board):
+        """Pocket (0-3) of every card that lies in the board, as it physically is."""
+        pockets = json.loads((self.folder / "truth.json").read_text())[str(board)]
+        return {card: "NESW".index(seat) for seat, cards in pockets.items() for card in cards}
+
+
+def simulated_machine(carrier, folder, *options):
+    return HomeBuiltMachine(folder) if carrier == "gpio" else SimulatedMachine(carrier, folder, *options)
+
+
 def driver_for(simulated, device_id=0x51):
     return open_machine(REAL, HostIdentity(device_id=device_id)) if simulated is None else simulated.driver(device_id)
 
@@ -112,7 +155,7 @@ def driver_for(simulated, device_id=0x51):
 @asynccontextmanager
 async def bench(carrier, state, *options):
     """(simulated machine or None, connected driver)."""
-    simulated = None if carrier == "real" else SimulatedMachine(carrier, state, *options)
+    simulated = None if carrier == "real" else simulated_machine(carrier, state, *options)
     machine = driver_for(simulated)
     try:
         await machine.connect(15)
@@ -138,12 +181,13 @@ def order_for(board, copy=1, seed=None):
 
 
 async def until(machine, wanted, seen=None, patience=PATIENCE):
-    """The next event of class ``wanted``; what comes before goes into ``seen``."""
+    """The next event of class ``wanted``; what comes before goes into ``seen``. A fault that is not wanted fails."""
     async with asyncio.timeout(patience):
         while True:
             event = await machine.next_event()
             if isinstance(event, wanted):
                 return event
+            assert not isinstance(event, MachineFault) or wanted in (Connected, Disconnected), event
             if seen is not None:
                 seen.append(event)
 

@@ -3,7 +3,19 @@
 import asyncio
 
 import pytest
-from machine_bench import CARRIERS, PATIENCE, SIMULATED, bench, deal, driver_for, order_for, prepare, take_out, until
+from machine_bench import (
+    CARRIERS,
+    LINES,
+    PATIENCE,
+    SIMULATED,
+    bench,
+    deal,
+    driver_for,
+    order_for,
+    prepare,
+    take_out,
+    until,
+)
 
 from drivers.api import (
     BoardPulled,
@@ -134,11 +146,13 @@ def test_the_same_host_may_come_back_and_finds_the_machine_as_it_left_it(carrier
         async with bench(carrier, tmp_path) as (simulated, machine):
             order, _ = order_for(6)
             _, done = await deal(machine, order)
-            boot = machine.identity.boot_id
+            boot, device_id = machine.identity.boot_id, machine.identity.device_id
             await machine.close()
             again = driver_for(simulated)
             identity = await again.connect(15)
-            assert identity.boot_id == boot
+            # The program of a home-built machine ends with its host; its memory does not.
+            assert identity.boot_id == boot or carrier == "gpio"
+            assert identity.device_id == device_id
             report = await again.report(order.job_id)
             assert report.known
             assert len(report.placed) == done.cards
@@ -161,7 +175,7 @@ def test_a_second_host_is_refused_while_the_first_lives(carrier, tmp_path):
     run(scenario())
 
 
-@pytest.mark.parametrize("carrier", SIMULATED)
+@pytest.mark.parametrize("carrier", LINES)
 @pytest.mark.parametrize("seconds", [0.05, 0.8])
 def test_unplugged_in_mid_board_the_machine_knows_what_it_has_placed(carrier, seconds, tmp_path):
     """It may be back before or after the machine has finished the board: either way its report is the truth."""
@@ -197,7 +211,7 @@ def test_unplugged_in_mid_board_the_machine_knows_what_it_has_placed(carrier, se
     run(scenario())
 
 
-@pytest.mark.parametrize("carrier", SIMULATED)
+@pytest.mark.parametrize("carrier", LINES)
 def test_a_power_cut_in_mid_board_shows_as_another_boot(carrier, tmp_path):
     async def scenario():
         async with bench(carrier, tmp_path, "--fault", "power-cut@20,for=0.3") as (_, machine):
@@ -234,7 +248,7 @@ def test_a_port_that_vanishes_and_returns_is_taken_up_again(carrier, tmp_path):
     run(scenario())
 
 
-@pytest.mark.parametrize("carrier", SIMULATED)
+@pytest.mark.parametrize("carrier", LINES)
 def test_a_machine_without_label_reader_wants_one_confirmation(carrier, tmp_path):
     async def scenario():
         async with bench(carrier, tmp_path, "--no-label-reader") as (_, machine):

@@ -1,0 +1,170 @@
+"""``gpio://`` URLs: starts a home-built machine's program in its own process and speaks with it through pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import sys
+from collections import deque
+from pathlib import Path
+
+from drivers.gpio_machine.settings import read_settings
+from drivers.transport_stream import lost
+from firmware_bridge.errors import DeviceError, LinkLost
+
+_LOG = logging.getLogger(__name__)
+
+BEGIN_TIMEOUT = 15.0
+"""Seconds until the machine's program must say something; a camera takes a while to start."""
+
+END_TIMEOUT = 6.0
+READ_SIZE = 4096
+
+
+class GpioOpener:
+    """Starts ``python -m drivers.gpio_machine FILE``; a new process each time it is called."""
+
+    def __init__(self, file: Path, url: str) -> None:
+        self._file = file
+        self._url = url
+
+    @property
+    def url(self) -> str:
+        return self._url
+
+    @property
+    def bytes_per_second(self) -> None:
+        return None
+
+    async def __call__(self) -> ProcessStream:
+        """Raises ConfigError for a bad file, DeviceError when the program does not start or ends at once."""
+        settings = read_settings(self._file)
+        name = f"{settings.model} ({self._file})"
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "drivers.gpio_machine",
+                str(self._file),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        except OSError as error:
+            raise DeviceError(
+                f"The machine's program does not start ({error.strerror}).", where=name, code="port-unusable"
+            ) from error
+        stream = ProcessStream(name, process)
+        try:
+            async with asyncio.timeout(BEGIN_TIMEOUT):
+                await stream.first_words()
+        except TimeoutError:
+            await stream.close()
+            raise DeviceError(
+                "The machine's program says nothing.",
+                where=name,
+                next_step=f"Try it by hand: {sys.executable} -m drivers.gpio_machine --check {self._file}",
+                code="port-silent",
+            ) from None
+        except BaseException:
+            await stream.close()
+            raise
+        return stream
+
+
+class ProcessStream:
+    """The ByteStream to a child process."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
+        self._name = name
+        self._process = process
+        self._first = b""
+        self._said: deque[str] = deque(maxlen=20)
+        self._closed = False
+        self._listening = asyncio.create_task(self._listen(), name=f"stderr of {name}")
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def first_words(self) -> None:
+        """Wait until the program has begun to speak. Raises DeviceError when it ends instead."""
+        assert self._process.stdout is not None
+        self._first = await self._process.stdout.read(READ_SIZE)
+        if not self._first:
+            await self._listening
+            raise self._why_it_ended()
+
+    def _why_it_ended(self) -> DeviceError:
+        for line in self._said:
+            if line.startswith("ERROR {"):
+                try:
+                    told = json.loads(line.removeprefix("ERROR "))
+                    where = f"{self._name}: {told['where']}" if told["where"] else self._name
+                    return DeviceError(told["what"], where=where, next_step=told["next"], code=told["code"])
+                except (ValueError, KeyError, TypeError):
+                    continue
+        for line in self._said:
+            _LOG.warning("%s: %s", self._name, line)
+        return DeviceError(
+            "The machine's program ended at once.",
+            where=self._name,
+            next_step="See the log for what it said.",
+            code="machine-program",
+        )
+
+    async def read(self) -> bytes:
+        assert self._process.stdout is not None
+        data, self._first = self._first, b""
+        if not data and not self._closed:
+            data = await self._process.stdout.read(READ_SIZE)
+        if not data:
+            raise self._ended()
+        return data
+
+    async def write(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        if self._closed:
+            raise self._ended()
+        try:
+            self._process.stdin.write(data)
+            await self._process.stdin.drain()
+        except OSError as error:
+            raise self._ended() from error
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        assert self._process.stdin is not None
+        # The end of its input tells the program to stop after the card in flight, motors off.
+        self._process.stdin.close()
+        for end in (self._process.terminate, self._process.kill):
+            try:
+                async with asyncio.timeout(END_TIMEOUT):
+                    await self._process.wait()
+                break
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError):
+                    end()
+        self._listening.cancel()
+        await asyncio.wait({self._listening})
+
+    def _ended(self) -> LinkLost:
+        error = lost(self._name, None)
+        error.what = "The machine's program has ended."
+        return error
+
+    async def _listen(self) -> None:
+        """Keep its last words; whole lines only, so that nothing endless is kept."""
+        assert self._process.stderr is not None
+        while True:
+            try:
+                line = await self._process.stderr.readline()
+            except ValueError:
+                continue
+            if not line:
+                return
+            self._said.append(line.decode("utf-8", "replace").strip()[:2000])
