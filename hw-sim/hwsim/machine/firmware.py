@@ -229,6 +229,7 @@ class Firmware:
         running = state in (State.DEALING, State.READING)
         self._panel.runs += running and not self._panel.running
         self._panel.running = running
+        self._panel.armed = state == State.ARMED
         if self.job is not None:
             self.nv.set_state(self.job.id, state)
 

@@ -42,7 +42,7 @@ class Operator:
         self._agenda = agenda
         self._speed = speed
         self._seed = seed
-        self._patience = max(2.0, 5 * speed.hand)
+        self._patience = max(5.0, 5 * speed.hand)
         self._booking: Booking | None = None
         self._seen = panel.changes
         self._runs = panel.runs
@@ -68,6 +68,9 @@ class Operator:
         panel = self._panel
         if panel.running and panel.action != Action.CLOSE_COVER:
             self._book(self._patience)
+            return
+        if self._done is not None and panel.armed:
+            self._book(self._patience)  # the lamp says that it is about to start: nobody pulls the board out now
             return
         if self._done is not None and panel.runs != self._runs:
             self._booking = None  # the machine has run since: it knows what it has, and its display will change

@@ -31,6 +31,7 @@ class Panel:
     sound: int = 0
     changes: int = 0
     hopper_empty: bool = True
+    armed: bool = False
     running: bool = False
     runs: int = 0  # how often the motors have started under this display
 

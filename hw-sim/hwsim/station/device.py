@@ -61,6 +61,7 @@ class Station:
         self._start = now
         self.agenda = Agenda(now)
         self.room = Room(wait_for_all)
+        self._greeted: set[int] = set()
         self._hub_memory = TerminalMemory(media.log("station"))
         self.session = self._boot_hub()
         self.terminals: dict[int, Terminal] = {}
@@ -103,6 +104,7 @@ class Station:
 
     def power_on(self, address: int) -> Terminal:
         """A terminal with its old memory and a new boot id."""
+        self._greeted.discard(address)
         identity = device_id(self._seed, f"terminal:{address}")
         terminal = Terminal(
             address,
@@ -144,6 +146,10 @@ class Station:
         return self.session.up
 
     def send(self, address: int, kind: int, fields: Fields) -> bool:
+        if kind == Kind.TERM_HELLO:
+            self._greeted.add(address)
+        elif address not in self._greeted:
+            return False  # a host hears nothing of a terminal before its hello
         if kind == Kind.TERM_STATUS and self.session.backlog() > QUEUE_LIMIT:
             return False
         return self.session.send(kind, fields, address)
@@ -157,6 +163,7 @@ class Station:
         self.session.send(Kind.STATION_STATUS, {"terminals": count, "battery": 255})
 
     def _on_up(self) -> None:
+        self._greeted.clear()
         self._tell_contact()
         session = self.session
         for number, address in enumerate(sorted(self.terminals)):

@@ -63,7 +63,7 @@ class Terminal:
         self.changed: Callable[[], None] = _nothing
         self._status_booking: Booking | None = None
         self._status_sent = -1e9
-        self._every_minute()
+        agenda.after(STATUS_EVERY, self._every_minute)
 
     # -- the screen ---------------------------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ class Terminal:
         if self.on:
             if self._agenda.now >= self._status_sent + STATUS_EVERY:
                 self._send_status()
-            self._agenda.after(STATUS_EVERY, self._every_minute)
+            self._agenda.at(max(self._status_sent, self._start) + STATUS_EVERY, self._every_minute)
 
     def battery(self) -> int:
         """Percent: a set lasts about 50 hours."""

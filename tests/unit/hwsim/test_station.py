@@ -147,6 +147,9 @@ def test_an_evening(speed: str) -> None:
     assert host.all(Kind.TERM_STATUS)[-1]["waiting"] == 0
     assert "received" in " ".join(device.terminals[1].screen())
     assert host.all(Kind.STATION_STATUS)[0] == {"terminals": 3, "battery": 255}
+    for address in (1, 2, 3):
+        kinds = [kind for kind, where, _ in host.told if where == address]
+        assert kinds[:2] == [Kind.TERM_HELLO, Kind.TERM_STATUS]
     hours = world.now / 3600
     assert (0.4 < hours < 1.2) if speed == "real" else hours < 0.02
 
@@ -302,8 +305,10 @@ def test_a_terminal_without_battery_is_reported_and_comes_back() -> None:
     host.send(Kind.TEXT, {"urgent": 1, "text": "hello?"}, 2)
     world.run(3.0)
     assert len(host.all(Kind.TERM_GONE)) == 2
+    told = len(host.told)
     device.power_on(2)
     world.run_until(lambda: len(ledger.stored) == 8)
+    assert next(kind for kind, where, _ in host.told[told:] if where == 2) == Kind.TERM_HELLO
     assert len(ledger.results()) == 8
 
 
