@@ -51,6 +51,14 @@ class VpScale(StrEnum):
     DISCRETE = "discrete"
 
 
+class Window(StrEnum):
+    """Which boards the session-percentage rule of Law 12C2(c) looks at."""
+
+    SESSION = "session"
+    MATCH = "match"
+    STAGE = "stage"
+
+
 class Ties(StrEnum):
     """When two contestants share a place."""
 
@@ -88,6 +96,7 @@ class Profile:
     average_plus_imps: Fraction = Fraction(3)
     average_minus_imps: Fraction = Fraction(-3)
     session_percentage: bool = True  # Law 12C2(c)
+    percentage_window: Window = Window.SESSION
     factor_artificial: bool = True  # E keeps the artificial line, so that the others are factored up
     # IMPs
     butler_datum: ButlerDatum = ButlerDatum.MEAN

@@ -29,6 +29,7 @@ from terminals.scoring.profile import (
     SmallGroups,
     Ties,
     VpScale,
+    Window,
 )
 from terminals.scoring.rounding import Rounding
 from terminals.scoring.vp import VpTable
@@ -112,6 +113,7 @@ SETTINGS: dict[str, dict[str, tuple[str, Check]]] = {
         "average_plus_imps": ("average_plus_imps", _exact(0, 24)),
         "average_minus_imps": ("average_minus_imps", _exact(-24, 0)),
         "session_percentage": ("session_percentage", _flag),
+        "percentage_window": ("percentage_window", _word(Window)),
         "factor_artificial": ("factor_artificial", _flag),
     },
     "imps": {
