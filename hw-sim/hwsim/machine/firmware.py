@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from hwsim import codec, messages
 from hwsim.agenda import Agenda
-from hwsim.machine.interlocks import CHECKS, PACK, RUNNING
+from hwsim.machine.interlocks import CHECKS, PACK, RUNNING, check_board
 from hwsim.machine.mechanics import Mechanics, Transit
 from hwsim.machine.nonvolatile import Command, NonVolatile
 from hwsim.machine.parts import Job, Panel, Sensors
@@ -172,6 +172,9 @@ class Firmware:
         self._result(command_id, outcome, reason, 0)
         if outcome == Outcome.DONE:
             act(fields)
+
+    def _check_board(self, board: int) -> Reason:
+        return check_board(self, board)
 
     def _result(self, command_id: int, outcome: int, reason: int, replayed: int) -> None:
         values = {"command_id": command_id, "outcome": outcome, "reason": reason, "replayed": replayed}

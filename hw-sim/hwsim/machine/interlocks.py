@@ -16,7 +16,7 @@ PACK = 52
 RUNNING = (State.DEALING, State.PAUSED, State.READING)
 
 
-def _board(machine: Firmware, board: int) -> Reason:
+def check_board(machine: Firmware, board: int) -> Reason:
     """Interlocks that hold for every movement of the motors."""
     if not machine.sensors.cover_closed():
         return Reason.COVER_OPEN
@@ -49,7 +49,7 @@ def check_start(machine: Firmware, f: Fields) -> Reason:
         return Reason.WRONG_JOB
     if f["digest"] != job.digest:
         return Reason.WRONG_DIGEST
-    if (reason := _board(machine, job.board)) != Reason.NONE:
+    if (reason := machine._check_board(job.board)) != Reason.NONE:
         return reason
     if any(machine.counts) or machine.sensors.on_belt():
         return Reason.POCKETS_NOT_EMPTY
@@ -71,7 +71,7 @@ def check_resume(machine: Firmware, f: Fields) -> Reason:
     stopped = machine.state == State.STOPPED and job.resumable
     if not (machine.state == State.PAUSED or stopped) or machine.flight or f["next_index"] != job.fed:
         return Reason.WRONG_STATE
-    if (reason := _board(machine, job.board)) != Reason.NONE:
+    if (reason := machine._check_board(job.board)) != Reason.NONE:
         return reason
     if machine.sensors.on_belt():
         return Reason.POCKETS_NOT_EMPTY
@@ -91,7 +91,7 @@ def check_read(machine: Firmware, f: Fields) -> Reason:
         return Reason.UNSUPPORTED
     if machine.state in RUNNING or machine.flight:
         return Reason.WRONG_STATE
-    return _board(machine, f["board"])
+    return machine._check_board(f["board"])
 
 
 CHECKS: dict[int, Callable[[Firmware, Fields], Reason]] = {
