@@ -142,7 +142,10 @@ def _report(report: Report) -> dict[str, Any]:
     balance = None
     if report.balance is not None:
         b = report.balance
-        balance = {"mean": float(b.mean), "least": b.least, "most": b.most, "variance": float(b.variance)}
+        balance = {
+            "mean": float(b.mean), "least": b.least, "most": b.most, "variance": float(b.variance),
+            "variance_per_set": float(b.per_set),
+        }  # fmt: skip
     return {"errors": findings(report.errors), "warnings": findings(report.warnings), "balance": balance}
 
 

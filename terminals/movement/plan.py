@@ -17,25 +17,42 @@ from terminals.movement.state import Plan, Played, renamed, without_boards
 
 
 def fold(planned: Movement, events: Sequence[h.Happening], played: Iterable[Played] = ()) -> Plan:
-    """The plan after all events that are not undone. Raises EntryError for an event that can't be."""
+    """The plan after all events that are not undone.
+
+    Raises EntryError, naming the position of the event that can't be: also when an event that was undone is needed by
+    a later one, which must be undone first.
+    """
     results = tuple(played)
     plan = Plan(planned, planned)
-    for event in active(events):
-        plan = apply(plan, event, results)
+    for at in _positions(events):
+        try:
+            plan = apply(plan, events[at], results)
+        except EntryError as error:
+            raise EntryError(
+                error.what,
+                where=error.where or f"event {at}",
+                next_step=error.next_step,
+                code=error.code,
+                exit_status=error.exit_status,
+            ) from error
     return plan
 
 
 def active(events: Sequence[h.Happening]) -> list[h.Happening]:
     """The events that count: without those undone, and without the undoings. Raises EntryError for a wrong position."""
+    return [events[at] for at in _positions(events)]
+
+
+def _positions(events: Sequence[h.Happening]) -> list[int]:
     off: set[int] = set()
     for at in range(len(events) - 1, -1, -1):
         event = events[at]
         if isinstance(event, h.Undone):
             if not 0 <= event.event < at:
-                raise EntryError(f"There is no event {event.event} before event {at} to undo.")
+                raise EntryError(f"There is no event {event.event} before event {at} to undo.", where=f"event {at}")
             if at not in off:
                 off.add(event.event)
-    return [e for at, e in enumerate(events) if at not in off and not isinstance(e, h.Undone)]
+    return [at for at, event in enumerate(events) if at not in off and not isinstance(event, h.Undone)]
 
 
 def apply(plan: Plan, event: h.Happening, played: Sequence[Played] = ()) -> Plan:

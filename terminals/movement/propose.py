@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from firmware_bridge.errors import EntryError, ExitStatus
@@ -258,8 +257,7 @@ def _proposal(spec: str, q: Question) -> Proposal:
 def _fairness(movement: Movement, report: Report) -> float:
     """Of one ranking the competition variance per set, of two the larger of both."""
     found = [report.balance] if movement.winners == 1 else [balance for _, balance in report.balance_by_group]
-    largest = max((balance.variance for balance in found if balance is not None), default=Fraction(0))
-    return float(largest / max(len(s.boards) for s in movement.seatings) ** 2)
+    return float(max((balance.per_set for balance in found if balance is not None), default=0))
 
 
 def best_switch_words(movement: Movement) -> str:

@@ -232,7 +232,7 @@ def _report_lines(report: Report) -> Iterator[str]:
         b = report.balance
         yield (
             f"Balance of all contestants: mean {float(b.mean):.2f}, {b.least} to {b.most}, "
-            f"variance {float(b.variance):.2f} (0 is perfect)."
+            f"variance {float(b.variance):.2f}, per set {float(b.per_set):.2f} (0 is perfect)."
         )
     if len(report.balance_by_group) > 1:
         for name, balance in report.balance_by_group:

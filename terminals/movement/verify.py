@@ -37,13 +37,15 @@ class Balance:
     """How much each two contestants' scores depend on each other, over all couples of contestants.
 
     C(a, b) is a sum over the boards that both play: +1 in the same direction, -1 in opposite ones, and results on the
-    board minus one when they meet there. The smaller the variance, the fairer a single ranking.
+    board minus one when they meet there. The smaller the variance, the fairer a single ranking. per_set: the variance
+    as if every set had one board, so that movements with sets of different size compare.
     """
 
     mean: Fraction
     least: int
     most: int
     variance: Fraction
+    per_set: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,13 @@ def verify(movement: Movement, *, minimum_results: int = 2) -> Report:
     errors = [*_ranges(movement), *_places(movement), *_boards(movement), *_physical_boards(movement)]
     warnings = [*_fairness(movement, minimum_results), *_long_sit_outs(movement)]
     matrix = competition(movement)
+    size = _set_size(movement)
     return Report(
         errors=tuple(errors),
         warnings=tuple(warnings),
-        balance=_balance(matrix, movement.pairs),
+        balance=_balance(matrix, movement.pairs, size),
         balance_by_group=tuple(
-            (g.name, _balance(matrix, g.contestants)) for g in movement.groups if not movement.teams
+            (g.name, _balance(matrix, g.contestants, size)) for g in movement.groups if not movement.teams
         ),
     )
 
@@ -257,13 +260,17 @@ def competition(movement: Movement) -> Mapping[tuple[int, int], int]:
     return matrix
 
 
-def _balance(matrix: Mapping[tuple[int, int], int], contestants: Iterable[int]) -> Balance | None:
+def _set_size(movement: Movement) -> int:
+    return max((len(s.boards) for s in movement.seatings), default=1)
+
+
+def _balance(matrix: Mapping[tuple[int, int], int], contestants: Iterable[int], size: int) -> Balance | None:
     values = [matrix[couple] for couple in combinations(sorted(contestants), 2) if couple in matrix]
     if not values:
         return None
     mean = Fraction(sum(values), len(values))
     variance = sum(((value - mean) ** 2 for value in values), Fraction(0)) / len(values)
-    return Balance(mean, min(values), max(values), variance)
+    return Balance(mean, min(values), max(values), variance, variance / size**2)
 
 
 def _list(numbers: Iterable[int]) -> str:
@@ -273,11 +280,6 @@ def _list(numbers: Iterable[int]) -> str:
 
 
 def variance_per_set(movement: Movement) -> Fraction:
-    """The competition variance as if every set had one board, so that movements of different sets compare.
-
-    0 when there are fewer than two contestants.
-    """
-    balance = _balance(competition(movement), movement.pairs)
-    if balance is None:
-        return Fraction(0)
-    return balance.variance / max(len(s.boards) for s in movement.seatings) ** 2
+    """``Balance.per_set`` of all contestants; 0 when there are fewer than two."""
+    balance = _balance(competition(movement), movement.pairs, _set_size(movement))
+    return Fraction(0) if balance is None else balance.per_set

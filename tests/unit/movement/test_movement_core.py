@@ -14,7 +14,7 @@ from terminals.movement.choose import fitting, for_tables
 from terminals.movement.howell import howell
 from terminals.movement.mitchell import ODD, SHARE, SKIP, arrow_switch, mitchell
 from terminals.movement.model import Direction, Movement, Seating, SitOut
-from terminals.movement.verify import Report, verify
+from terminals.movement.verify import Report, competition, verify
 
 
 def variance(movement: Movement) -> float:
@@ -245,4 +245,41 @@ def test_balance_is_exact() -> None:
     balance = verify(mitchell(7, 1)).balance
     assert balance is not None
     assert isinstance(balance.variance, Fraction)
-    assert balance.mean == Fraction(0) + balance.mean
+    assert (balance.mean, balance.variance) == (Fraction(42, 13), Fraction(2058, 169))
+
+
+@pytest.mark.parametrize("tables", [*range(2, 31), 51, 64, 99, 100])
+@pytest.mark.parametrize("variant", [ODD, SHARE, SKIP])
+def test_every_mitchell_of_every_size(tables: int, variant: str) -> None:
+    if (variant == ODD) != (tables % 2 == 1):
+        return
+    for missing in (None, *Direction):
+        movement = mitchell(tables, 1, variant=variant, missing=missing, rounds=min(13, tables - (variant == SKIP)))
+        assert_clean(movement)
+
+
+@pytest.mark.parametrize(
+    "movement",
+    [howell(5, 2), howell(3, 1), mitchell(6, 3, missing=Direction.NS), arrow_switch(mitchell(7, 2), (7,))],
+    ids=lambda m: m.name,
+)
+def test_balance_the_slow_way(movement: Movement) -> None:
+    """C(a, b) counted board by board from the definition, over an explicit list of who sat where."""
+    pairs = movement.pairs
+    counted = {(a, b): 0 for a in pairs for b in pairs if a < b}
+    for board in movement.board_numbers:
+        tables = [(s.ns, s.ew) for s in movement.seatings if board in s.boards]
+        for a, b in counted:
+            sides = [next((side for table in tables for side in (0, 1) if table[side] == p), None) for p in (a, b)]
+            if None in sides:
+                continue
+            if (a, b) in tables or (b, a) in tables:
+                counted[a, b] += len(tables) - 1
+            else:
+                counted[a, b] += 1 if sides[0] == sides[1] else -1
+    assert competition(movement) == counted
+    values = list(counted.values())
+    mean = Fraction(sum(values), len(values))
+    balance = verify(movement).balance
+    assert balance is not None
+    assert balance.variance == Fraction(sum(v * v for v in values), len(values)) - mean * mean

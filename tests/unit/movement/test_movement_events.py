@@ -320,6 +320,17 @@ def test_an_evening_of_events_and_undoing(data: st.DataObject, count: int) -> No
         assert h.from_dict(json.loads(json.dumps(h.to_dict(event)))) == event
 
 
+def test_what_a_later_event_needs_can_not_be_undone_first() -> None:
+    events: list[h.Happening] = [h.LatePair(2), h.Withdrawn(15, 4)]
+    movement = mitchell(7, 3)
+    fold(movement, events)
+    with pytest.raises(EntryError) as caught:
+        fold(movement, [*events, h.Undone(0)])
+    assert caught.value.where == "event 1"
+    assert "15" in caught.value.what
+    assert fold(movement, [*events, h.Undone(1), h.Undone(0)]) == fold(movement, [])
+
+
 def test_undoing_needs_an_earlier_event() -> None:
     with pytest.raises(EntryError):
         active([h.Undone(0)])
