@@ -16,7 +16,6 @@ from terminals.store import desk, ledger, results
 from terminals.store.desk import Device, DeviceState
 from terminals.store.values import (
     EventKind,
-    PlayKey,
     RawRecord,
     RecordKey,
     RecordState,
@@ -109,12 +108,6 @@ def ingest(connection: Connection, setup: EventSetup, jobs: Sequence[Job]) -> li
     return done
 
 
-def current_of(connection: Connection, event: str, plays: Sequence[PlayKey]) -> None:
-    """Work out the current results of ``plays`` again from their events."""
-    for play in plays:
-        results.put_current(connection, event, resolve(play, results.of_play(connection, event, play)))
-
-
 class _Batch:
     def __init__(self, connection: Connection, setup: EventSetup) -> None:
         self._connection = connection
@@ -182,9 +175,12 @@ class _Batch:
             reason = f"it could not be read ({type(error).__name__})"
         state = RecordState.QUARANTINED if reason else RecordState.STORED
         ledger.insert(self._connection, job.raw, self._event, state, reason)
+        plays = {event.play: results.of_play(self._connection, self._event, event.play) for event in events}
         for event in events:
-            results.append(self._connection, self._event, event)
-        current_of(self._connection, self._event, list(dict.fromkeys(event.play for event in events)))
+            number = results.append(self._connection, self._event, event)
+            plays[event.play].append(replace(event, number=number))
+        for play, history in plays.items():
+            results.put_current(self._connection, self._event, resolve(play, history))
         if reason:
             key = job.raw.key
             subject = f"{key.device_hex} {key.journal_hex} {key.seq}"
