@@ -18,7 +18,8 @@ from hwsim.endpoints import open_endpoint
 from hwsim.evidence import Evidence, FileEvidence, NoEvidence
 from hwsim.line import Device
 from hwsim.machine.device import Machine
-from hwsim.machine.faults import KINDS, Fault, FaultError, parse_fault
+from hwsim.machine.faults import KINDS as MACHINE_FAULTS
+from hwsim.machine.faults import Fault, FaultError, parse_fault
 from hwsim.machine.profile import PROFILES
 from hwsim.memory import Media
 from hwsim.numbers import Capability
@@ -26,6 +27,7 @@ from hwsim.runner import Runner
 from hwsim.speeds import SPEEDS, Speed
 from hwsim.state import StateFolder
 from hwsim.station.device import Station
+from hwsim.station.faults import KINDS as STATION_FAULTS
 
 MAX_TERMINALS = 2000
 
@@ -45,9 +47,11 @@ def _parser() -> argparse.ArgumentParser:
     machine = devices.add_parser("machine", parents=[common], help="a dealing machine and its operator")
     machine.add_argument("--profile", choices=PROFILES, default="fast")
     machine.add_argument("--no-label-reader", action="store_true")
-    known = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
+    known = "; ".join(f"{kind}: {what}" for kind, what in MACHINE_FAULTS.items())
     machine.add_argument("--fault", action="append", default=[], metavar="KIND@CARD[,for=N]", help=known)
     station = devices.add_parser("station", parents=[common], help="a base station with terminals and players")
+    known = "; ".join(f"{kind}: {what}" for kind, what in STATION_FAULTS.items())
+    station.add_argument("--fault", action="append", default=[], metavar="KIND@RECORD[,for=N]", help=known)
     station.add_argument("--terminals", type=int, default=7)
     station.add_argument("--corrections", type=float, default=0.0, metavar="SHARE", help="results keyed in wrong first")
     station.add_argument("--do-not-wait", action="store_true", help="tables do not wait for each other between rounds")
@@ -68,6 +72,7 @@ def _device(
             evidence=evidence,
             wait_for_all=not args.do_not_wait,
             corrections=args.corrections,
+            faults=faults,
             byte_time=byte_time,
         )
     profile = PROFILES[args.profile]
@@ -87,7 +92,8 @@ def main(argv: list[str] | None = None) -> int:
             raise ValueError(f"--baud is 300 to 4000000, not {args.baud}")
         if args.device == "station" and not 1 <= args.terminals <= MAX_TERMINALS:
             raise ValueError(f"--terminals is 1 to {MAX_TERMINALS}, not {args.terminals}")
-        faults = [parse_fault(text) for text in getattr(args, "fault", ())]
+        kinds = STATION_FAULTS if args.device == "station" else MACHINE_FAULTS
+        faults = [parse_fault(text, kinds) for text in args.fault]
         state = StateFolder.open(args.state, args.seed, random.SystemRandom().getrandbits(32))
         args.seed = state.seed
         evidence = FileEvidence(args.evidence) if args.evidence else NoEvidence()

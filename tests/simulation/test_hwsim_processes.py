@@ -311,6 +311,7 @@ def test_signals_end_it_in_order(tmp_path: Path, name: str) -> None:
     [
         ("machine", "--fault", "gremlins@3"),
         ("machine", "--fault", "jam"),
+        ("station", "--fault", "jam@3"),
         ("machine", "--line", "carrier-pigeon"),
         ("machine", "--line", "tcp://127.0.0.1:99999"),
         ("machine", "--baud", "3"),

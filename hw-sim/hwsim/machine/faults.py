@@ -6,6 +6,7 @@ first), counted in the state folder, so it strikes once whatever the timing and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hwsim.machine.profile import Profile
@@ -32,6 +33,8 @@ class FaultError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
+    """card: the count at which it strikes (of cards fed; at a base station of records keyed in)."""
+
     kind: str
     card: int
     options: dict[str, float] = field(default_factory=dict)
@@ -45,19 +48,19 @@ def detectable(kind: str, profile: Profile) -> bool:
     return kind != "gate-stuck" or profile.can(Capability.EXIT)
 
 
-def parse_fault(text: str) -> Fault:
-    """Raises FaultError with a sentence that says what is wrong."""
+def parse_fault(text: str, kinds: Mapping[str, str] = KINDS) -> Fault:
+    """A fault of one of these kinds. Raises FaultError with a sentence that says what is wrong."""
     kind, _, rest = text.partition("@")
     first, *more = rest.split(",")
-    if kind not in KINDS:
-        raise FaultError(f"unknown fault {kind!r}; there are {', '.join(KINDS)}")
+    if kind not in kinds:
+        raise FaultError(f"unknown fault {kind!r}; there are {', '.join(kinds)}")
     try:
         card = int(first.removeprefix("card="))
         options = {name: float(value) for name, value in (item.split("=", 1) for item in more)}
     except ValueError:
-        raise FaultError(f"a fault is written KIND@CARD or KIND@CARD,for=N, not {text!r}") from None
+        raise FaultError(f"a fault is written KIND@N or KIND@N,for=NUMBER, not {text!r}") from None
     if card < 1 or set(options) - {"for"}:
-        raise FaultError(f"a fault is written KIND@CARD or KIND@CARD,for=N with CARD from 1 on, not {text!r}")
+        raise FaultError(f"a fault is written KIND@N or KIND@N,for=NUMBER with N from 1 on, not {text!r}")
     return Fault(kind, card, options)
 
 

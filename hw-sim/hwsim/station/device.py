@@ -6,17 +6,19 @@ The hub forwards between the link session and the terminals by address and keeps
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hwsim import codec
 from hwsim.agenda import Agenda
 from hwsim.evidence import Evidence, NoEvidence
 from hwsim.machine.device import device_id
+from hwsim.machine.faults import Fault
 from hwsim.memory import Media
 from hwsim.messages import Fields
 from hwsim.numbers import GoneReason, Kind, Role
 from hwsim.session import Message, Session, SessionUp
 from hwsim.speeds import SPEEDS, Speed
+from hwsim.station.faults import StationFaults
 from hwsim.station.nvlog import TerminalMemory
 from hwsim.station.room import Room
 from hwsim.station.table import Table
@@ -47,6 +49,7 @@ class Station:
         chance: random.Random | None = None,
         wait_for_all: bool = True,
         corrections: float = 0.0,
+        faults: Sequence[Fault] = (),
         key: Callable[[int], bytes | None] = lambda _: None,
         byte_time: float = 0.0,
     ) -> None:
@@ -62,12 +65,16 @@ class Station:
         self.agenda = Agenda(now)
         self.room = Room(wait_for_all)
         self._greeted: set[int] = set()
+        self._faults = StationFaults(list(faults), media)
+        self._unplug: float | None = None
+        self._keyed = 0
         self._hub_memory = TerminalMemory(media.log("station"))
         self.session = self._boot_hub()
         self.terminals: dict[int, Terminal] = {}
         self.tables: dict[int, Table] = {}
         for address in range(1, terminals + 1):
             self.power_on(address)
+        self._keyed = sum(len(terminal.memory.keyed) for terminal in self.terminals.values())
 
     # -- power --------------------------------------------------------------------------------------------------------
 
@@ -118,6 +125,7 @@ class Station:
             self._key(identity),
             self._start,
         )
+        terminal.keyed_in = lambda: self._after_record(address)
         self.terminals[address] = terminal
         self.tables[address] = Table(terminal, self.room, self.agenda, self._speed, self._seed, self._corrections)
         self.tables[address].consider()
@@ -213,7 +221,28 @@ class Station:
         self.session.bye(reason)
 
     def take_unplug(self) -> float | None:
-        return None
+        """Seconds for which the line has to be unplugged now, once, or None."""
+        seconds, self._unplug = self._unplug, None
+        return seconds
+
+    def _after_record(self, address: int) -> None:
+        self._keyed += 1
+        fault = self._faults.strike(self._keyed)
+        if fault is None:
+            return
+        at = round(self.agenda.now - self._start, 3)
+        self.evidence.write("faults", {"kind": fault.kind, "board": 0, "copy": 0, "detectable": True, "at": at})
+        seconds = fault.option("for", 1.0)
+        if fault.kind == "unplug":
+            self._unplug = seconds
+        elif fault.kind == "hub":
+            self.agenda.after(0.0, self.restart_hub)
+        else:
+            self.agenda.after(0.0, lambda: self.power_off(address))
+            self.agenda.after(seconds, lambda: self._back(address))
+
+    def _back(self, address: int) -> None:
+        self.power_on(address)
 
     def _work(self, now: float) -> None:
         while True:

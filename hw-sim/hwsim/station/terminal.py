@@ -61,6 +61,7 @@ class Terminal:
         self.last_line = ""
         self.message_line = ""
         self.changed: Callable[[], None] = _nothing
+        self.keyed_in: Callable[[], None] = _nothing
         self._status_booking: Booking | None = None
         self._status_sent = -1e9
         agenda.after(STATUS_EVERY, self._every_minute)
@@ -168,6 +169,7 @@ class Terminal:
         self.last_line = f"Board {board} {_words(play)}: on this terminal"
         self.upload.pump()
         self._touch_status()
+        self.keyed_in()
 
     def original_of(self, round_: int, board: int) -> Stored | None:
         """The record of this journal that a correction of that board can name."""
@@ -323,7 +325,7 @@ class Terminal:
         self.upload.stop()
         if self._status_booking is not None:
             self._status_booking.cancel()
-        self.changed = _nothing
+        self.changed = self.keyed_in = _nothing
 
 
 def _nothing() -> None:

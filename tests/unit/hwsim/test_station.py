@@ -11,10 +11,12 @@ from hwsim_host import Host, World, connect
 from hwsim import messages
 from hwsim.evidence import Evidence
 from hwsim.line import Line
+from hwsim.machine.faults import parse_fault
 from hwsim.memory import Media, PowerCut
 from hwsim.numbers import Kind, RecordKind, RecordReason
 from hwsim.speeds import SPEEDS
 from hwsim.station.device import Station
+from hwsim.station.faults import KINDS
 from hwsim.station.player import PASSED_OUT, corrected, play_board
 from hwsim.station.room import Room
 
@@ -458,3 +460,27 @@ def _conflict_with_a_cut(cut: int) -> bool:
     assert sorted(told["board"] for told in ledger.results().values()) == [1, 2, 3, 4, 5]
     assert set(shown(evidence)) == set(ledger.stored)
     return done
+
+
+def test_faults_at_the_tables_lose_nothing() -> None:
+    media, evidence = Media(), Evidence()
+    texts = ["unplug@2,for=1", "battery@4,for=0.5", "hub@6", "battery@6", "unplug@9,for=6"]
+    faults = [parse_fault(text, KINDS) for text in texts]
+    device = station(media, terminals=2, speed="demo", evidence=evidence, faults=faults)
+    world, host = connect(device)
+    ledger = Ledger(host, 2, 2, 4)
+    session = 1
+    while len(set(shown(evidence))) < 16:
+        world.run(1.0)
+        assert session < 60
+        starts = [f for kind, _, f in host.controls if kind == Kind.HELLO and f["session"] == 0]
+        if not world.line.connected or not device.session.up or len(starts) > 1:
+            world.line.connect()
+            session += 1
+            host = world.host = Host(session=session)
+            ledger.attach(host)
+    assert sorted(f["kind"] for f in evidence.lines["faults"]) == sorted(text.split("@")[0] for text in texts)
+    assert len(ledger.results()) == 16
+    assert set(shown(evidence)) == set(ledger.stored)
+    again = station(media, terminals=2, speed="demo", evidence=evidence, faults=faults)
+    assert again._faults.strike(100) is None
