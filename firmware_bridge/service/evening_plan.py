@@ -16,7 +16,7 @@ from typing import Any
 from dealer.board import Board
 from dealer.formats.api import read_deal_file
 from dealer.generate import DealSet, Origin, new_set
-from firmware_bridge.errors import ConfigError, DealError, ExitStatus, StoreError
+from firmware_bridge.errors import ConfigError, DealError, EntryError, ExitStatus, StoreError
 from terminals.movement.choose import fitting, for_tables
 from terminals.movement.model import Movement
 
@@ -124,8 +124,25 @@ def _movement(request: EveningRequest, given: tuple[Board, ...] | None) -> Movem
     if pairs is None and tables is None:
         pairs = DEFAULT_PAIRS
     if request.boards is None:
-        return fitting(DEFAULT_BOARDS, tables or _tables(pairs), pairs)
+        return _usual(tables or _tables(pairs), pairs)
     return for_tables(tables or _tables(pairs), request.boards, pairs)
+
+
+def _usual(tables: int, pairs: int | None) -> Movement:
+    """The movement of a usual evening: near 28 boards, rather fewer than more, in rounds of two to five."""
+    found = []
+    for boards in range(12, 37):
+        try:
+            movement = for_tables(tables, boards, pairs)
+        except EntryError:
+            continue
+        size = movement.boards_per_round
+        odd_size = 8 if size == 1 else 6 * max(0, size - 5)
+        away = 2 * (boards - DEFAULT_BOARDS) if boards > DEFAULT_BOARDS else DEFAULT_BOARDS - boards
+        found.append((odd_size + away, boards, movement))
+    if not found:
+        return fitting(DEFAULT_BOARDS, tables, pairs)
+    return min(found, key=lambda item: item[:2])[2]
 
 
 def _tables(pairs: int | None) -> int:

@@ -35,6 +35,14 @@ def test_four_tables_and_twelve_boards_share_and_relay() -> None:
     assert (movement.kind, movement.rounds, movement.expected_results()) == ("share-and-relay-mitchell", 4, 48)
 
 
+@pytest.mark.parametrize(
+    ("pairs", "boards"), [(30, 30), (13, 28), (8, 28), (16, 24), (32, 32), (5, 25), (4, 15), (22, 22)]
+)
+def test_without_a_number_of_boards_it_is_near_the_usual_one(pairs: int, boards: int) -> None:
+    plan, _ = decide(EveningRequest(pairs=pairs, simulate=True))
+    assert plan.boards == boards
+
+
 def test_the_same_seed_gives_the_same_boards() -> None:
     request = EveningRequest(seed=7, simulate=True)
     assert decide(request)[1] == decide(request)[1]
