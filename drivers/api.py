@@ -8,7 +8,7 @@ Times in events are the device's own milliseconds; nothing is ordered by them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from firmware_bridge.wire.messages import Message
@@ -137,9 +137,9 @@ class Pins(Protocol):
 class CardRead:
     """One look at one card: ``best`` and ``runner_up`` 0-51 or 255, ``margin`` 0-255, ``raw`` as the reader saw it."""
 
-    raw: int
-    best: int
-    runner_up: int
+    raw: int = field(repr=False)
+    best: int = field(repr=False)
+    runner_up: int = field(repr=False)
     margin: int
 
 
@@ -171,7 +171,7 @@ class Armed:
     job_id: int
     board: int
     copy: int
-    routing: bytes
+    routing: bytes = field(repr=False)
     digest: bytes
 
 
@@ -206,7 +206,7 @@ class JobReport:
     job_id: int
     known: bool
     state: MachineStateCode
-    placed: tuple[tuple[int, int], ...]
+    placed: tuple[tuple[int, int], ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Phase(Enum):
     PACING = "pacing"
 
 
-_CARD_ON_THE_WAY = (Phase.SETTLING, Phase.READING, Phase.AIMING, Phase.MOVING, Phase.EXITING)
+_CARD_ON_THE_WAY = (Phase.SETTLING, Phase.READING, Phase.AIMING, Phase.MOVING, Phase.EXITING, Phase.CLEARING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +196,19 @@ class Sorter:
                 else:
                     self._start_moving(now)
             case Phase.MOVING:
+                # Two cards, or one that is stuck: the beam can't tell, and neither may go on to the gates.
                 double = self._settings.double_feed and self._double_at() <= due + 1e-9
                 self._trouble(Fault.DOUBLE_FEED if double else Fault.JAM, Segment.READER)
             case Phase.EXITING:
                 if self._settings.sees_exits:
                     self._trouble(Fault.JAM, Segment.GATES)
                 else:
-                    self._arrived(UNKNOWN, due)
+                    self._arrived(UNKNOWN, due, now=due)
             case Phase.CLEARING:
-                self._trouble(Fault.JAM, Segment.POCKET)
+                if self._exit_seen is not None and not self._senses(EXITS[self._exit_seen[0]]):
+                    self._arrived(*self._exit_seen, now=now)
+                else:
+                    self._trouble(Fault.JAM, Segment.POCKET)
             case Phase.PACING:
                 self._enter(Phase.IDLE, None)
                 self.events.append(ReadyForNext())
@@ -226,10 +230,8 @@ class Sorter:
 
     def _after_beam(self, at: float) -> None:
         """The card's end has passed the reader."""
-        if not self._has_transport:
-            self._off("feeder")
         if self._exit_seen is not None:
-            self._arrived(*self._exit_seen)
+            self._at_exit(*self._exit_seen)
         elif self._settings.sees_exits:
             self._enter(Phase.EXITING, at + self._times.exit_limit)
         else:
@@ -237,18 +239,25 @@ class Sorter:
 
     def _on_exit(self, pocket: int, active: bool, at: float) -> None:
         if active and self.phase is Phase.EXITING:
-            self._arrived(pocket, at)
+            self._at_exit(pocket, at)
         elif active and self.phase is Phase.MOVING:
             self._exit_seen = (pocket, at)
-        elif not active and self.phase is Phase.CLEARING:
-            self._rest(at)
+        elif not active and self.phase is Phase.CLEARING and self._exit_seen is not None:
+            # Only now does the card lie in its pocket; a motor that stops sooner leaves it hanging in the beam.
+            self._arrived(*self._exit_seen, now=at)
 
-    def _arrived(self, pocket: int, at: float) -> None:
-        self.events.append(Placed(pocket, self._fed_at, self._read_at, at, self._beam))
-        if pocket != UNKNOWN and self._senses(EXITS[pocket]):
+    def _at_exit(self, pocket: int, at: float) -> None:
+        """The card's front has reached the beam of a pocket."""
+        self._exit_seen = (pocket, at)
+        if self._senses(EXITS[pocket]):
             self._enter(Phase.CLEARING, at + self._times.exit_limit)
         else:
-            self._rest(at)
+            # It came and went between two looks; its end is among the changes that follow, or already behind.
+            self._enter(Phase.CLEARING, at)
+
+    def _arrived(self, pocket: int, at: float, now: float) -> None:
+        self.events.append(Placed(pocket, self._fed_at, self._read_at, at, self._beam))
+        self._rest(now)
 
     def _rest(self, at: float) -> None:
         self._off(*MOTORS)

@@ -99,9 +99,10 @@ def write_machine_file(folder, *, edges=True):
 
 
 class World:
-    """Where things are. Only ``pass_time`` moves cards."""
+    """Where things are. Only ``pass_time`` moves cards. faults: kind -> number of the card at which it strikes."""
 
-    def __init__(self):
+    def __init__(self, faults):
+        self.faults = dict(faults)
         self.hopper = []
         self.at_reader = []
         self.fed = 0.0
@@ -119,8 +120,8 @@ class World:
 
     def strike(self, kind):
         """True once, when the fault's card has come."""
-        if FAULTS.get(kind, 0) and self.count >= FAULTS[kind]:
-            FAULTS[kind] = 0
+        if self.faults.get(kind, 0) and self.count >= self.faults[kind]:
+            self.faults[kind] = 0
             return True
         return False
 
@@ -142,14 +143,15 @@ class World:
                 if self.strike("button"):
                     self.pressed["stop_button"] = True
         if on["transport"] and self.at_reader and self.leaving is None:
-            if self.strike("jam"):
-                self.moved = -10.0
+            if self.strike("stuck"):
+                self.moved = -1e9
             self.moved += seconds
             if self.moved >= BEAM * (12 if len(self.at_reader) == 2 else 1):
                 place = next((p for p, gate in enumerate(("gate_1", "gate_2", "gate_3")) if on[gate]), 3)
                 if self.strike("gate"):
                     place = 3
-                self.leaving = [self.at_reader, place, PITCH * (place + 1), EXIT]
+                way = 1e9 if self.strike("jam") else PITCH * (place + 1)
+                self.leaving = [self.at_reader, place, way, 1e9 if self.strike("hang") else EXIT]
                 self.at_reader = []
         elif on["transport"] and self.leaving is not None:
             self._travel(seconds)
@@ -170,7 +172,19 @@ class World:
 
     def write_truth(self):
         self.truth_of[str(self.shown[0])] = self.pockets
-        (FOLDER / "truth.json").write_text(json.dumps(self.truth_of))
+        if Path(".") != FOLDER:
+            (FOLDER / "truth.json").write_text(json.dumps(self.truth_of))
+
+    def new_pack(self):
+        self.hopper = list(range(52)) + ([52] if self.faults.get("joker") else [])
+        random.Random(self.packs).shuffle(self.hopper)
+        self.packs += 1
+        if self.faults.pop("short", 0):
+            self.hopper.pop()
+        if self.faults.pop("extra", 0):
+            self.hopper.append(self.hopper[0])
+        if self.faults.pop("twice", 0):
+            self.hopper[30] = self.hopper[31]
 
     def pull(self):
         self.board = False
@@ -195,14 +209,15 @@ class SimulatedPins:
     BCM, IN, OUT, HIGH, LOW = 11, 1, 0, 1, 0
     PUD_UP, PUD_DOWN, RISING, FALLING, BOTH = 22, 21, 31, 32, 33
 
-    def __init__(self, world, edges=True):
+    def __init__(self, world, edges=True, clock=time.monotonic):
         self.world = world
+        self.clock = clock
         self.edges = edges
         self.levels = {}
         self.callbacks = {}
         self.bouncing = {}
         self.lock = threading.RLock()
-        self.last = time.monotonic()
+        self.last = clock()
         self.seen = {}
         self.before = {}
         self.edges_seen = deque()
@@ -231,10 +246,10 @@ class SimulatedPins:
     def _level(self, name):
         active = self.world.senses(name)
         if name in BOUNCING:
-            if self.seen.get(name) != active:
+            if self.seen.setdefault(name, active) != active:
                 self.seen[name] = active
-                self.bouncing[name] = time.monotonic() + BOUNCE
-            if time.monotonic() < self.bouncing.get(name, 0.0):
+                self.bouncing[name] = self.clock() + BOUNCE
+            if self.clock() < self.bouncing.get(name, 0.0):
                 return random.getrandbits(1)
         return 0 if active else 1
 
@@ -250,11 +265,11 @@ class SimulatedPins:
         self.levels.pop(channel, None)
 
     def _step(self):
-        now = time.monotonic()
+        now = self.clock()
         on = {name: bool(self.levels.get(number)) for name, number in OUTPUTS.items()}
         passed = min(now - self.last, 0.5)
         self.last = now
-        while passed > 0:
+        while passed > 1e-9:
             self.world.pass_time(min(passed, 0.0005), on)
             passed -= 0.0005
             for number in self.callbacks:
@@ -269,10 +284,13 @@ class SimulatedPins:
             time.sleep(0.001)
             with self.lock:
                 self._step()
-            while self.edges_seen:
-                number = self.edges_seen.popleft()
-                if number in self.callbacks:
-                    self.callbacks[number](number)
+            self.call_back()
+
+    def call_back(self):
+        while self.edges_seen:
+            number = self.edges_seen.popleft()
+            if number in self.callbacks:
+                self.callbacks[number](number)
 
 
 def show(action, board, copy, sound, text):
@@ -287,13 +305,7 @@ def _act(action, board, copy):
         world.shown = (board, copy)
         if action == Action.INSERT_BOARD:
             if not world.hopper:
-                world.hopper = list(range(52)) + ([52] if FAULTS.get("joker") else [])
-                random.Random(world.packs).shuffle(world.hopper)
-                world.packs += 1
-                if FAULTS.pop("short", 0):
-                    world.hopper.pop()
-                if FAULTS.pop("twice", 0):
-                    world.hopper[30] = world.hopper[31]
+                world.new_pack()
             world.board = True
         elif action == Action.REMOVE_BOARD:
             world.pull()
@@ -307,7 +319,7 @@ def _act(action, board, copy):
             world.pressed["key"] = False
 
 
-PINS = SimulatedPins(World())
+PINS = SimulatedPins(World(FAULTS))
 if Path(".") != FOLDER:
     (FOLDER / "pid").write_text(str(os.getpid()))
     threading.Thread(target=PINS.run, daemon=True).start()
