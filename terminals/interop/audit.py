@@ -19,12 +19,14 @@ from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine
 from terminals.result import Assigned, Outcome, PassedOut, Played
 from terminals.scoring.boards import LineScore, Method, SideScore, score_lines
 from terminals.scoring.contract_score import score_ns
+from terminals.scoring.imps import butler_datum
 from terminals.scoring.lines import Contestant, ResultLine
 from terminals.scoring.matchpoints import Unequal
 from terminals.scoring.profile import CrossImpMode, ImpRanking, Profile
 from terminals.scoring.profile_file import PROFILE_NAMES, load_profile
 from terminals.scoring.rounding import Rounding, round_to
 from terminals.scoring.session import Totals, credits, session_total
+from terminals.scoring.sides import line_sides
 
 MAX_CHOICES = 4  # lines of one board whose contract and score disagree, for which all combinations are tried
 SEARCH_ORDER = ("plain", *(name for name in PROFILE_NAMES if name != "plain"))
@@ -323,6 +325,8 @@ class _Audit:
                 shown = self._score(lines, expected, replace(profile, unequal=Unequal.OWN_TOP))
             for line, score in zip(lines, shown, strict=True):
                 self._compare_points(line, score, scale, findings)
+            if self.event.datums:
+                self._compare_datum(lines, profile, findings)
             if only is None:
                 for score in scores:
                     for contestant, side in credits(score):
@@ -340,6 +344,27 @@ class _Audit:
         except EntryError as error:
             where = error.where or f"board {lines[0].line.board}"
             raise EntryError(error.what, where=where, code=error.code) from None
+
+    def _compare_datum(self, lines: list[ExchangeLine], profile: Profile, findings: _Findings) -> None:
+        """A published Butler datum, for boards that were not fouled."""
+        board = lines[0].line.board
+        published = [
+            number for section, of, number in self.event.datums if of == board and section == lines[0].line.section
+        ]
+        if not published or len({line.line.form for line in lines}) > 1:
+            return
+        values = [line_sides(line.line)[0] for line in lines]
+        datum = butler_datum(
+            [value if isinstance(value, tuple) else None for value in values],
+            datum=profile.butler_datum,
+            drop=profile.butler_drop,
+            drop_min=profile.butler_drop_min,
+            unit=profile.butler_unit,
+        )
+        for one in published:
+            findings.points_checked += 1
+            if datum is None or not Tolerance(one.decimals).equal(one.value, datum):
+                findings.points.append(Mismatch(one.value, datum, board, detail="datum", decimals=one.decimals))
 
     def _fields(self, within: bool, only: int | None) -> list[tuple[list[ExchangeLine], int]]:
         """Boards with their lines and E: the largest number of lines of any board of the field."""

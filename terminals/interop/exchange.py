@@ -115,7 +115,8 @@ class ExchangeEvent:
     """A whole event.
 
     date: ISO, "" when unknown. method: how boards are scored. team_method, match_scoring: for teams. winners: 1 or 2.
-    warnings: what was odd in a file that was read.
+    warnings: what was odd in a file that was read. datums: published Butler datums as (section, board, number). extra:
+    further settings of a file by name.
     """
 
     title: str = ""
@@ -133,6 +134,7 @@ class ExchangeEvent:
     lines: tuple[ExchangeLine, ...] = ()
     matches: tuple[ExchangeMatch, ...] = ()
     warnings: tuple[str, ...] = ()
+    datums: tuple[tuple[str, int, Published], ...] = ()
     extra: dict[str, str] = field(default_factory=dict)
 
     @property

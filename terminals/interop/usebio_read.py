@@ -112,6 +112,7 @@ class _Reader:
         self.warnings = list(repairs)
         self.lines: list[ExchangeLine] = []
         self.matches: list[ExchangeMatch] = []
+        self.datums: list[tuple[str, int, Published]] = []
         winners = read_int(text_of(event, "WINNER_TYPE")) or 0
         self.kind = self._kind()
         self.method = self._method()
@@ -159,6 +160,7 @@ class _Reader:
             entrants=tuple(self.roster.entrants),
             lines=tuple(number_plays(self.lines)),
             matches=tuple(self.matches),
+            datums=tuple(self.datums),
             warnings=tuple(dict.fromkeys(self.warnings + self.roster.warnings)),
             extra=extra,
         )
@@ -302,6 +304,9 @@ class _Reader:
         if not travellers:  # deals are boards too, with hands in place of lines
             return
         number = self._board_number(element)
+        datum = self._number(element, "BOARD_AVERAGE")
+        if datum is not None and self.method is Method.BUTLER:
+            self.datums.append((prefix + section, number, datum))
         for index, traveller in enumerate(travellers, start=1):
             self._add(self._line(traveller, number, section, prefix, index))
 

@@ -156,3 +156,40 @@ def test_penalties_are_part_of_the_total() -> None:
 def test_any_clean_file_is_equal(seed: int, tables: int, method: Method) -> None:
     report = audit(mitchell(tables, tables, 2, seed), method=method)
     assert report.equal
+
+
+BUTLER = """<USEBIO Version="1.2"><EVENT EVENT_TYPE="NOTSUP"><PROGRAM_NAME>P</PROGRAM_NAME>
+<SCORING_METHOD>IMPS</SCORING_METHOD><PARTICIPANTS EVENT_TYPE="BUTLER_PAIRS">{people}</PARTICIPANTS>
+<BOARD EVENT_TYPE="BUTLER_PAIRS"><BOARD_NUMBER>1</BOARD_NUMBER><BOARD_AVERAGE>{datum}</BOARD_AVERAGE>{lines}</BOARD>
+</EVENT></USEBIO>"""
+
+
+def butler_file(datum: int) -> bytes:
+    results = ["3S E 9 -140 -3", "3S E 9 -140 -3", "4S E 9 50 2", "4S E 8 100 4", "4S E 10 -420 -9", "4S W 9 50 2"]
+    people = lines = ""
+    for number, text in enumerate([*results, results[2]], start=1):
+        contract, by, tricks, score, worth = text.split()
+        points = int(worth)
+        for side, value in (("NS", points), ("EW", -points)):
+            people += (
+                f"<PAIR><PAIR_NUMBER>{number}{side}</PAIR_NUMBER><DIRECTION>{side}</DIRECTION>"
+                f"<TOTAL_SCORE>{value}.00</TOTAL_SCORE></PAIR>"
+            )
+        lines += (
+            f"<TRAVELLER_LINE><NS_PAIR_NUMBER>{number}NS</NS_PAIR_NUMBER><EW_PAIR_NUMBER>{number}EW</EW_PAIR_NUMBER>"
+            f"<CONTRACT>{contract}</CONTRACT><PLAYED_BY>{by}</PLAYED_BY><LEAD>TD</LEAD><TRICKS>{tricks}</TRICKS>"
+            f"<SCORE>{score}</SCORE><NS_BUTLER_POINTS>{points}</NS_BUTLER_POINTS>"
+            f"<EW_BUTLER_POINTS>{-points}</EW_BUTLER_POINTS></TRAVELLER_LINE>"
+        )
+    return BUTLER.format(people=people, datum=datum, lines=lines).encode()
+
+
+def test_a_published_butler_file_with_its_datum() -> None:
+    report = audit_event(read_usebio(butler_file(-30)))
+    assert report.equal, (report.points_mismatches, report.total_mismatches, report.notes)
+    assert (report.lines, report.points_checked, report.totals_checked) == (7, 15, 14)
+    assert report.method == "butler"
+    wrong = audit_event(read_usebio(butler_file(-20)))
+    assert [one.as_dict() for one in wrong.points_mismatches] == [
+        {"board": 1, "published": -20, "computed": -30, "detail": "datum"}
+    ]
