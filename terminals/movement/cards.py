@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from reportlab.lib.pagesizes import A4, LETTER
@@ -16,6 +17,20 @@ from terminals.movement.show import guide, summary, table_card
 PAGES = {"a4": A4, "letter": LETTER}
 _MARGIN = 28.0
 _LINE = 13.0
+_BASE = {
+    "Ł": "L",
+    "ł": "l",
+    "Đ": "D",
+    "đ": "d",
+    "Œ": "OE",
+    "œ": "oe",
+    "ı": "i",
+    "–": "-",
+    "—": "-",
+    "’": "'",
+    "„": '"',
+    "”": '"',
+}
 _FONT, _BOLD = "Helvetica", "Helvetica-Bold"
 
 _Columns = Sequence[tuple[str, float]]
@@ -130,8 +145,13 @@ def _card(
 
 
 def _plain(text: str) -> str:
-    """The standard PDF fonts know Latin-1 only."""
-    return text.encode("latin-1", "replace").decode("latin-1")
+    """Text for the standard PDF fonts, which know Latin-1 only: other letters lose their accent or are "?"."""
+    letters = []
+    for letter in text:
+        if ord(letter) > 255:
+            letter = _BASE.get(letter) or unicodedata.normalize("NFKD", letter)[0]
+        letters.append(letter)
+    return "".join(letters).encode("latin-1", "replace").decode("latin-1")
 
 
 def _fit(text: str, font: str, size: float, width: float) -> str:

@@ -1,7 +1,7 @@
 """Individual movements: every player is a contestant and changes partner each round (Law 3).
 
-Whist (4 to 20 players at up to 5 tables, all tables on the same set): with 4n players everybody partners everybody
-once and opposes everybody twice; with 5, 13 or 17 one sits out each round. Rainbow (a table count that is a prime
+Whist (4 to 24 players at up to 6 tables, all tables on the same set): with 4n players everybody partners everybody
+once and opposes everybody twice; with 5, 9, 13 or 17 one sits out each round. Rainbow (a table count that is a prime
 number, 8 or 9): boards stay, North, South, East and West move by four different steps, so that each round brings
 a new partner and new opponents.
 """
@@ -23,15 +23,16 @@ _WHIST: dict[int, tuple[tuple[int | None, int, int, int], ...]] = {
     12: ((None, 0, 1, 3), (2, 9, 6, 7), (4, 10, 8, 5)),
     16: ((None, 0, 1, 2), (3, 10, 12, 7), (4, 8, 11, 13), (5, 14, 9, 6)),
     20: ((None, 0, 1, 2), (3, 10, 15, 13), (4, 9, 6, 17), (5, 18, 14, 11), (7, 16, 8, 12)),
+    24: ((None, 0, 1, 2), (3, 15, 9, 22), (4, 6, 17, 20), (5, 21, 13, 8), (7, 16, 18, 12), (10, 14, 11, 19)),
 }
-# players (a prime 4n + 1) -> a generator of the multiplicative group: the classic construction with one sitting out.
-_GENERATORS = {5: 2, 13: 2, 17: 3}
+# players (a prime power 4n + 1) -> a generator of the field's multiplicative group: one sits out each round.
+_GENERATORS = {5: 2, 9: 4, 13: 2, 17: 3}
 # tables (a prime power) -> irreducible polynomial as a list of coefficients, lowest first, over the base.
 _FIELDS = {8: (2, (1, 1, 0, 1)), 9: (3, (1, 0, 1))}
 
 
 def individual(players: int, set_size: int, *, rounds: int | None = None, copies: int | None = None) -> Movement:
-    """The individual movement for so many players: whist up to 20, rainbow where tables allow it.
+    """The individual movement for so many players: whist up to 24, rainbow where tables allow it.
 
     rounds: fewer than the movement has. copies: of each board, for whist, where all tables play the same set; by
     default 1 if a set has as many boards as there are tables (they are passed round), else one per table.
@@ -66,7 +67,12 @@ def whist(players: int, set_size: int, *, rounds: int | None = None, copies: int
         raise EntryError(f"There is no whist movement for {players} players.", exit_status=ExitStatus.USAGE)
     sits_out = players in _GENERATORS
     n = players if sits_out else players - 1
-    lines = _generated(players) if sits_out else _WHIST[players]
+    lines: tuple[tuple[int | None, int, int, int], ...] = _generated(players) if sits_out else _WHIST[players]
+    subtract = _arithmetic(n)[0] if n in _FIELDS else lambda a, b: (a - b) % n
+
+    def turn(residue: int, r: int) -> int:
+        return subtract(residue, subtract(0, r)) + 1
+
     tables = len(lines)
     check_size(tables, set_size, 1, least=1)
     rounds = _rounds(rounds, n, players)
@@ -77,11 +83,11 @@ def whist(players: int, set_size: int, *, rounds: int | None = None, copies: int
     for r in range(rounds):
         boards = board_set(r + 1, set_size)
         for i, (north, south, east, west) in enumerate(lines):
-            four = (players if north is None else _turn(north, r, n), *(_turn(p, r, n) for p in (east, south, west)))
+            four = (players if north is None else turn(north, r), *(turn(p, r) for p in (east, south, west)))
             order = boards[i % set_size :] + boards[: i % set_size]  # tables on one copy begin with different boards
             seatings.append(Seating(r + 1, i + 1, four[0], four[1], order, i % copies + 1, four))
         if sits_out:
-            sit_outs.append(SitOut(r + 1, _turn(0, r, n), 0, boards=boards))
+            sit_outs.append(SitOut(r + 1, turn(0, r), 0, boards=boards))
     return Movement(
         name=f"Individual (whist), {tables} tables, {players} players, {rounds} rounds of {set_size}",
         kind=WHIST,
@@ -94,22 +100,20 @@ def whist(players: int, set_size: int, *, rounds: int | None = None, copies: int
         shares=find_shares(seatings),
         copies=copies,
         format=Format.INDIVIDUAL,
-        notes=(f"All tables play the same boards in a round. Everybody goes to the seat of the player numbered one "
-               f"higher ({n} goes to the seat of 1).",),
+        notes=("All tables play the same boards in a round. " + (
+            "Use the guide cards." if n in _FIELDS else
+            f"Everybody goes to the seat of the player numbered one lower (1 goes to the seat of {n})."),),
     )  # fmt: skip
 
 
-def _turn(residue: int, r: int, n: int) -> int:
-    return (residue + r) % n + 1
-
-
 def _generated(players: int) -> tuple[tuple[int, int, int, int], ...]:
-    """Table i of a whist round over a prime p = 4n + 1: g^i and its negative against g^(i+n) and its negative."""
+    """Table i of a whist round over a field of 4n + 1: g^i and its negative against g^(i+n) and its negative."""
     n, g = players // 4, _GENERATORS[players]
-    return tuple(
-        (pow(g, i, players), pow(g, i + 2 * n, players), pow(g, i + n, players), pow(g, i + 3 * n, players))
-        for i in range(n)
-    )
+    multiply = _arithmetic(players)[1]
+    power = [1]
+    for _ in range(4 * n - 1):
+        power.append(multiply(power[-1], g))
+    return tuple((power[i], power[i + 2 * n], power[i + n], power[i + 3 * n]) for i in range(n))
 
 
 def rainbow(tables: int, set_size: int, *, rounds: int | None = None, first_board: int = 1) -> Movement:

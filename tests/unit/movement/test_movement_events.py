@@ -253,6 +253,40 @@ def test_wrong_pairs_sat_down(movement: Movement, data: st.DataObject) -> None:
             assert (seat.ns, seat.ew) == (two.ns, one.ew)
 
 
+@given(movement=movements(), data=st.data())
+@settings(max_examples=80, deadline=None)
+def test_a_round_in_which_everything_went_wrong(movement: Movement, data: st.DataObject) -> None:
+    """Everybody sits anywhere, on any boards: it is repaired without a replay, or refused in words."""
+    number = data.draw(st.integers(1, movement.rounds))
+    tables = [s.table for s in movement.in_round(number)]
+    who = data.draw(st.permutations(movement.pairs))
+    sets = data.draw(st.permutations(movement.board_sets))
+    lines = tuple(
+        SeatedAs(table, who[2 * at], who[2 * at + 1], sets[at] if data.draw(st.booleans()) else ())
+        for at, table in enumerate(tables)
+    )
+    ways = compare_repairs(start(movement), h.PlayedAs(number, lines, verdict=AVERAGES))
+    assert Then.RETURN in ways
+    for shown in ways.values():
+        assert shown.ok, shown.report.errors
+        assert untouched(movement, shown.after.actual, number - 1)
+    back = ways[Then.RETURN].after.actual
+    later = {(s.round, s.table, s.ns, s.ew) for s in back.seatings if s.round > number}
+    assert later <= {(s.round, s.table, s.ns, s.ew) for s in movement.seatings}
+
+
+def test_a_pair_that_should_sit_out_played() -> None:
+    movement = for_tables(7, 28, pairs=13)
+    resting = next(s.pair for s in movement.sit_outs if s.round == 2)
+    seat = movement.at(2, 4)
+    assert seat is not None
+    shown = preview(start(movement), h.PlayedAs(2, (SeatedAs(4, resting, seat.ew),)))
+    assert shown.ok
+    waiting = shown.after.actual.seat(seat.ns, 2)
+    assert isinstance(waiting, SitOut)
+    assert any(line.startswith(f"Round 2: {seat.ns} sits out") for line in shown.changes)
+
+
 def test_a_round_that_nobody_moved_goes_on_or_back() -> None:
     """East-West of a nine-table Mitchell moved up two tables instead of one before round 3."""
     movement = mitchell(9, 3)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from firmware_bridge.errors import EntryError
 from terminals.movement import families, individual, swiss, teams
 from terminals.movement.arrow import best_switching, switched
+from terminals.movement.howell import howell
 from terminals.movement.mitchell import SKIP, mitchell
 from terminals.movement.model import Direction, Movement
 from terminals.movement.three_quarter import three_quarter_howell, three_quarter_rounds
@@ -153,6 +154,40 @@ def test_individual(players: int) -> None:
         assert len(opponents) == players * (players - 1) // 2
 
 
+@pytest.mark.parametrize(
+    ("movement", "circle"),
+    [
+        (howell(5, 2), 9), (howell(8, 2), 15), (three_quarter_howell(8, 13, 2), 13),
+        (individual.whist(12, 3), 11), (individual.whist(13, 3), 13),
+    ],
+    ids=lambda value: getattr(value, "kind", str(value)),
+)  # fmt: skip
+def test_following_the_number_one_lower_is_true(movement: Movement, circle: int) -> None:
+    """What the director announces: everybody goes to the place that the number one lower had."""
+    for number in range(2, movement.rounds + 1):
+        for moving in range(1, circle + 1):
+            now, before = movement.seat(moving, number), movement.seat((moving - 2) % circle + 1, number - 1)
+            assert now is not None
+            assert before is not None
+            assert now.table == before.table
+
+
+@pytest.mark.parametrize(
+    "movement",
+    [mitchell(9, 2), mitchell(8, 2), families.web(16, 13, 2), families.web(15, 13, 2), families.bye_stand(8, 2)],
+    ids=lambda m: m.name,
+)
+def test_east_west_go_up_one_and_boards_down_one_or_to_a_stand(movement: Movement) -> None:
+    for s in movement.seatings:
+        seat = movement.next_seat(s.ew, s.round)
+        assert seat is None or seat.table == s.table % movement.tables + 1
+        assert movement.next_seat(s.ns, s.round) is None or getattr(movement.next_seat(s.ns, s.round), "ns", 0) == s.ns
+        there = movement.next_table(s.boards, s.round, s.copy)
+        shared = any(s.table in share.tables for share in movement.shares if share.round == s.round)
+        if there is not None and there.round == s.round + 1 and not shared:
+            assert there.table == s.table - 1 or s.table in (1, movement.tables // 2 + 1)
+
+
 def test_whist_shares_only_what_can_be_passed_round() -> None:
     assert individual.individual(12, 3).copies == 1
     assert individual.individual(12, 2).copies == 3
@@ -243,7 +278,7 @@ def test_swiss_pairs_leaders_and_gives_the_last_the_bye() -> None:
         lambda: three_quarter_howell(4, 5, 2),
         lambda: individual.individual(6, 2),
         lambda: individual.rainbow(6, 2),
-        lambda: individual.whist(9, 2),
+        lambda: individual.whist(21, 2),
         lambda: individual.individual(8, 2, rounds=8),
         lambda: teams.american_whist(4, 3),
         lambda: teams.round_robin(2, 3),
