@@ -7,12 +7,13 @@ disagree are one fault: the rest of the board is checked with whichever of the t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 
 from firmware_bridge.errors import EntryError
+from terminals.interop.audit_explain import Explanation
 from terminals.interop.audit_teams import TeamFindings, audit_matches
 from terminals.interop.audit_values import Mismatch, Tolerance, decimals_of
 from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine
@@ -22,7 +23,7 @@ from terminals.scoring.contract_score import score_ns
 from terminals.scoring.imps import butler_datum
 from terminals.scoring.lines import Contestant, ResultLine
 from terminals.scoring.matchpoints import Unequal
-from terminals.scoring.profile import CrossImpMode, ImpRanking, Profile
+from terminals.scoring.profile import ImpRanking, Profile
 from terminals.scoring.profile_file import PROFILE_NAMES, load_profile
 from terminals.scoring.rounding import Rounding, round_to
 from terminals.scoring.session import Totals, credits, session_total
@@ -30,52 +31,6 @@ from terminals.scoring.sides import line_sides
 
 MAX_CHOICES = 4  # lines of one board whose contract and score disagree, for which all combinations are tried
 SEARCH_ORDER = ("plain", *(name for name in PROFILE_NAMES if name != "plain"))
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A way of scoring: a profile and how the file shows its numbers.
-
-    raw_points: the lines show matchpoints before they are factored. within: sections are compared only with themselves.
-    rounded_boards: totals are sums of the board scores as printed. total_in: "percent", "points" or "factored_points".
-    """
-
-    profile: Profile
-    raw_points: bool = False
-    within: bool = False
-    rounded_boards: bool = False
-    total_in: str = "percent"
-
-    def changes(self, base: Profile) -> dict[str, str]:
-        """What is different from ``base``, as words for the report."""
-        out: dict[str, str] = {}
-        for name in _PROFILE_CHOICES:
-            value = getattr(self.profile, name)
-            if value != getattr(base, name):
-                out[name] = str(value)
-        if self.raw_points:
-            out["points_shown"] = "before factoring"
-        if self.within:
-            out["fields"] = "each section apart"
-        if self.rounded_boards:
-            out["totals"] = "sums of the printed board scores"
-        if self.total_in in ("points", "factored_points"):
-            out["total_in"] = self.total_in
-        return out
-
-
-_PROFILE_CHOICES = (
-    "matchpoint_scale",
-    "unequal",
-    "session_percentage",
-    "factor_artificial",
-    "butler_drop",
-    "butler_drop_min",
-    "butler_unit",
-    "butler_datum",
-    "cross_imp_mode",
-    "imp_ranking",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,52 +187,13 @@ class _Audit:
         improved = True
         while improved and findings.count:
             improved = False
-            for candidate in self._neighbours(best, free):
+            for candidate in best.neighbours(self.event.method, len(self.event.sections), free=free):
                 tried = self._evaluate(candidate)
                 if tried.count < findings.count:
                     best, findings, improved = candidate, tried, True
                     if not findings.count:
                         break
         return best, findings
-
-    def _neighbours(self, one: Explanation, free: bool) -> Iterable[Explanation]:
-        method, profile = self.event.method, one.profile
-        if len(self.event.sections) > 1:
-            yield replace(one, within=not one.within)
-        yield replace(one, rounded_boards=not one.rounded_boards)
-        if method is Method.MATCHPOINTS:
-            yield replace(one, raw_points=not one.raw_points)
-            for total_in in ("percent", "points", "factored_points"):
-                if total_in != one.total_in:
-                    yield replace(one, total_in=total_in)
-        if not free:
-            return
-        options: dict[str, Sequence[object]] = {}
-        if method is Method.MATCHPOINTS:
-            options = {
-                "matchpoint_scale": (1, 2),
-                "unequal": (Unequal.NEUBERG, Unequal.OWN_TOP, Unequal.RAW_PERCENT, Unequal.ASCHERMAN),
-                "session_percentage": (True, False),
-                "factor_artificial": (True, False),
-            }
-        elif method is Method.CROSS_IMPS:
-            options = {
-                "cross_imp_mode": tuple(CrossImpMode),
-                "imp_ranking": tuple(ImpRanking),
-                "session_percentage": (True, False),
-            }
-        elif method is Method.BUTLER:
-            options = {
-                "butler_drop": (0, 1, 2),
-                "butler_drop_min": (1, 3, 4, 5, 6, 8, 10, 12),
-                "butler_unit": (10, 0),
-                "imp_ranking": tuple(ImpRanking),
-                "session_percentage": (True, False),
-            }
-        for name, values in options.items():
-            for value in values:
-                if getattr(profile, name) != value:
-                    yield replace(one, profile=replace(profile, **{name: value}))  # type: ignore[arg-type]
 
     def _settle_doubts(self, best: Explanation) -> bool:
         """Where contract and score of a line disagree, score the board with the one that its points agree with."""

@@ -36,12 +36,11 @@ from terminals.interop.tokens import (
     read_number,
     read_tricks,
 )
+from terminals.interop.usebio_words import POINT_TAGS, TEAM_METHODS, event_kind, event_method, with_imps
 from terminals.interop.xml_file import parse_xml, text_of
 from terminals.result import (
-    Artificial,
     Assigned,
     BoardState,
-    FixedPercent,
     NotPlayed,
     NotPlayedReason,
     Outcome,
@@ -52,29 +51,6 @@ from terminals.scoring.boards import Method
 from terminals.scoring.lines import MAX_BOARD, Contestant, ResultLine
 from terminals.scoring.teams import TeamMethod
 
-_METHODS = {
-    "MATCH_POINTS": Method.MATCHPOINTS,
-    "MP_PAIRS": Method.MATCHPOINTS,
-    "MP": Method.MATCHPOINTS,
-    "CROSS_IMPS": Method.CROSS_IMPS,
-    "CROSS_IMP": Method.CROSS_IMPS,
-    "BUTLER_IMPS": Method.BUTLER,
-    "BUTLER_PAIRS": Method.BUTLER,
-    "BUTLER": Method.BUTLER,
-    "AGGREGATE": Method.AGGREGATE,
-}
-_TEAM_METHODS = {
-    "IMPS": TeamMethod.IMPS,
-    "PAB": TeamMethod.BOARD_A_MATCH,
-    "BAM": TeamMethod.BOARD_A_MATCH,
-    "AGGREGATE": TeamMethod.AGGREGATE,
-}
-_POINT_TAGS = (
-    ("MATCH_POINTS", Method.MATCHPOINTS),
-    ("CROSS_IMP_POINTS", Method.CROSS_IMPS),
-    ("BUTLER_POINTS", Method.BUTLER),
-    ("AGGREGATE_POINTS", Method.AGGREGATE),
-)
 _DATE = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})", re.ASCII)
 
 
@@ -92,18 +68,6 @@ def read_usebio(data: bytes, where: str = "") -> ExchangeEvent:
     return _Reader(root, event, where, repairs).read()
 
 
-def with_imps(state: BoardState, ns: Published | None, ew: Published | None) -> BoardState:
-    """A typed percentage has no fixed value in IMPs: what the file pays for it is the value."""
-    if not isinstance(state, Artificial):
-        return state
-    sides = []
-    for side, points in ((state.ns, ns), (state.ew, ew)):
-        if isinstance(side, FixedPercent) and side.imps is None and points is not None:
-            side = FixedPercent(side.percent, points.value)
-        sides.append(side)
-    return Artificial(sides[0], sides[1])
-
-
 class _Reader:
     """One pass over one event."""
 
@@ -114,8 +78,8 @@ class _Reader:
         self.matches: list[ExchangeMatch] = []
         self.datums: list[tuple[str, int, Published]] = []
         winners = read_int(text_of(event, "WINNER_TYPE")) or 0
-        self.kind = self._kind()
-        self.method = self._method()
+        self.kind = event_kind(event)
+        self.method = event_method(event, self.kind)
         self.roster = Roster(winners)
         self.sessions = len([one for one in event.iter("SESSION") if one.find(".//TRAVELLER_LINE") is not None])
 
@@ -154,7 +118,7 @@ class _Reader:
             program_version=text_of(event, "PROGRAM_VERSION"),
             kind=self.kind,
             method=self.method,
-            team_method=_TEAM_METHODS.get(text_of(event, "BOARD_SCORING_METHOD").upper(), TeamMethod.IMPS),
+            team_method=TEAM_METHODS.get(text_of(event, "BOARD_SCORING_METHOD").upper(), TeamMethod.IMPS),
             match_scoring=text_of(event, "MATCH_SCORING_METHOD").upper(),
             winners=winners,
             entrants=tuple(self.roster.entrants),
@@ -179,28 +143,6 @@ class _Reader:
     @staticmethod
     def _section(element: Element) -> str:
         return (element.get("SECTION_ID") or text_of(element, "SECTION_ID") or text_of(element, "SECTION_NAME"))[:8]
-
-    def _kind(self) -> EventKind:
-        name = (self.event.get("EVENT_TYPE") or "").upper()
-        if self.event.find(".//TRAVELLER_LINE/N_PLAYER_NUMBER") is not None or "INDIVIDUAL" in name:
-            return EventKind.INDIVIDUAL
-        if self.event.find(".//PARTICIPANTS/TEAM") is not None or "TEAM" in name:
-            return EventKind.TEAMS
-        return EventKind.PAIRS
-
-    def _method(self) -> Method:
-        """By the tag, else by the event's type, else by the points that the lines carry."""
-        event = self.event
-        names = (text_of(event, "BOARD_SCORING_METHOD"), text_of(event, "PAIRWISE_SCORING_METHOD"))
-        if self.kind is EventKind.TEAMS:
-            names = names[::-1]
-        for name in (*names, event.get("EVENT_TYPE") or ""):
-            if name.upper() in _METHODS:
-                return _METHODS[name.upper()]
-        for tag, method in _POINT_TAGS:
-            if event.find(f".//TRAVELLER_LINE/NS_{tag}") is not None:
-                return method
-        return Method.MATCHPOINTS
 
     def _date(self, text: str) -> str:
         match = _DATE.fullmatch(text)
@@ -349,7 +291,7 @@ class _Reader:
                 assert default is not None
                 ns, ew = default
         ns_points = ew_points = None
-        for tag, method in _POINT_TAGS:
+        for tag, method in POINT_TAGS:
             if method is self.method:
                 ns_points = self._number(element, f"NS_{tag}")
                 ew_points = self._number(element, f"EW_{tag}")
