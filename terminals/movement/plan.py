@@ -10,10 +10,13 @@ from dataclasses import replace
 
 from firmware_bridge.errors import EntryError
 from terminals.movement import happenings as h
+from terminals.movement.howell import HOWELL
 from terminals.movement.model import Direction, Group, Movement, Seating, Share, SitOut, find_shares
 from terminals.movement.repair import repair
 from terminals.movement.rover import seat_rover
 from terminals.movement.state import Plan, Played, renamed, without_boards
+from terminals.movement.swiss import SWISS_PAIRS, SWISS_TEAMS
+from terminals.movement.three_quarter import THREE_QUARTER
 
 
 def fold(planned: Movement, events: Sequence[h.Happening], played: Iterable[Played] = ()) -> Plan:
@@ -132,6 +135,8 @@ def _unstarted(plan: Plan, event: h.Unstarted, played: Sequence[Played]) -> Plan
 
 def _late(plan: Plan, event: h.LatePair) -> Plan:
     movement = plan.actual
+    if movement.kind in (SWISS_PAIRS, SWISS_TEAMS):
+        raise EntryError("Whoever comes late to a Swiss event joins with the next draw.")
     _round(plan, event.round)
     pair = event.pair or max(movement.pairs) + 1
     if pair in movement.pairs:
@@ -142,7 +147,7 @@ def _late(plan: Plan, event: h.LatePair) -> Plan:
     free = _free_seats(movement, event.round)
     if place is h.Place.AUTO:
         place = h.Place.PHANTOM if len(free) * 2 >= movement.rounds - event.round + 1 else h.Place.ROVER
-        if place is h.Place.ROVER and movement.winners == 1:
+        if place is h.Place.ROVER and movement.kind in (HOWELL, THREE_QUARTER):
             place = h.Place.APPENDIX
     if place is h.Place.PHANTOM:
         return _into_phantom(plan, pair, event, free)

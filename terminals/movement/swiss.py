@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from firmware_bridge.errors import EntryError, ExitStatus
 from terminals.movement.mitchell import check_size
 from terminals.movement.model import Direction, Format, Group, Movement, Seating, SitOut, Team, board_set, find_shares
-from terminals.movement.teams import match_seatings
 
 SWISS_PAIRS, SWISS_TEAMS = "swiss-pairs", "swiss-teams"
 _STEPS_PER_LEVEL = 20_000
@@ -130,16 +129,18 @@ def swiss(
     return add_round(start, first, first_board=first_board)
 
 
-def add_round(movement: Movement, next_draw: Draw, *, first_board: int | None = None) -> Movement:
+def add_round(
+    movement: Movement, next_draw: Draw, *, absent: Collection[int] = (), first_board: int | None = None
+) -> Movement:
     """The Swiss event with one more round, on the next boards.
 
-    Of two pairs the one that has sat North-South less often does so. Raises EntryError for a draw that leaves somebody
-    out or names a stranger.
+    Of two pairs the one that has sat North-South less often does so. absent: contestants that have left. Raises
+    EntryError for a draw that leaves anybody else out or names a stranger.
     """
     if movement.kind not in (SWISS_PAIRS, SWISS_TEAMS):
         raise EntryError(f"Rounds can't be drawn in a {movement.kind} movement.", exit_status=ExitStatus.USAGE)
     named = sorted([c for couple in next_draw.couples for c in couple] + ([next_draw.bye] if next_draw.bye else []))
-    if named != list(movement.contestants):
+    if named != [c for c in movement.contestants if c not in absent]:
         raise EntryError(
             "The draw must name every contestant exactly once.",
             where=f"round {movement.rounds + 1}",
@@ -149,34 +150,62 @@ def add_round(movement: Movement, next_draw: Draw, *, first_board: int | None = 
     played = movement.board_numbers
     start = first_board if first_board is not None else (played[-1] + 1 if played else 1)
     boards = board_set(1, movement.boards_per_round, start)
-    teams = len(movement.teams)
+    pairs_of = {team.number: team.pairs for team in movement.teams}
+    unit = 2 if movement.teams else 1  # the two tables of a match are on one copy
+    tables = len(next_draw.couples) * unit
+    copies = min(movement.copies, len(next_draw.couples)) or 1
     new: list[Seating] = []
     for at, (a, b) in enumerate(next_draw.couples):
-        if teams:
-            new += match_seatings(number, 2 * at + 1, (a, b), teams, boards, 1)
+        copy = at % copies + 1
+        turned = _turned(boards, at // copies * unit)  # tables on one copy begin with different boards
+        if movement.teams:
+            (home, home_away), (away, away_away) = pairs_of[a], pairs_of[b]
+            half = len(boards) // 2
+            new.append(Seating(number, 2 * at + 1, home, away_away, turned, copy))
+            new.append(Seating(number, 2 * at + 2, away, home_away, _turned(turned, half), copy))
         else:
             ns, ew = (a, b) if _north_less(movement, a, b) else (b, a)
-            new.append(Seating(number, at + 1, ns, ew, boards))
-    unit = 2 if teams else 1  # the two tables of a match are on one copy
-    units = movement.tables // unit
-    copies = min(movement.copies, units)
-    spread = [
-        replace(
-            s, copy=(s.table - 1) // unit % copies + 1, boards=_turned(s.boards, (s.table - 1) // unit // copies * unit)
-        )
-        for s in new
-    ]
-    byes = [next_draw.bye, teams + next_draw.bye] if teams else [next_draw.bye]
-    sit_outs = [SitOut(number, pair, 0, boards=boards) for pair in byes] if next_draw.bye else []
-    seatings = (*movement.seatings, *spread)
-    word = "teams" if teams else "pairs"
+            new.append(Seating(number, at + 1, ns, ew, turned, copy))
+    resting = pairs_of.get(next_draw.bye, (next_draw.bye,)) if next_draw.bye else ()
+    sit_outs = [SitOut(number, pair, 0, boards=boards) for pair in resting]
+    gone = [pair for c in movement.contestants if c in absent for pair in pairs_of.get(c, (c,))]
+    sit_outs += [SitOut(number, pair, 0, absent=True) for pair in gone]
+    seatings = (*movement.seatings, *new)
+    word = "teams" if movement.teams else "pairs"
+    drawn = "1 round" if number == 1 else f"{number} rounds"
     return replace(
         movement,
-        name=f"Swiss {word}, {len(movement.contestants)} {word}, {number} rounds of {movement.boards_per_round} drawn",
+        name=f"Swiss {word}, {len(movement.contestants)} {word}, {drawn} of {movement.boards_per_round} drawn",
         rounds=number,
+        tables=max(movement.tables, tables),
         seatings=seatings,
         sit_outs=(*movement.sit_outs, *sit_outs),
         shares=find_shares(seatings),
+    )
+
+
+def join(movement: Movement, contestant: int) -> Movement:
+    """A late pair or team (with its number) that is in the next draw; it was absent from the rounds so far.
+
+    Raises EntryError for a number that is taken.
+    """
+    if movement.kind not in (SWISS_PAIRS, SWISS_TEAMS):
+        raise EntryError(f"Nobody joins a {movement.kind} movement by a draw.", exit_status=ExitStatus.USAGE)
+    taken = {*movement.contestants, *movement.pairs}
+    if contestant in taken or not 1 <= contestant <= 9999:
+        raise EntryError(f"Number {contestant} is taken or can't be.", next_step=f"Take {max(taken) + 1}.")
+    pairs: tuple[int, ...] = (contestant, contestant + 1) if movement.teams else (contestant,)
+    if not taken.isdisjoint(pairs):
+        raise EntryError(f"Number {contestant + 1} is taken.", next_step=f"Take {max(taken) + 1}.")
+    group = movement.groups[0]
+    return replace(
+        movement,
+        groups=(replace(group, contestants=(*group.contestants, contestant)),),
+        teams=(*movement.teams, Team(contestant, pairs)) if movement.teams else (),
+        sit_outs=(
+            *movement.sit_outs,
+            *(SitOut(r, pair, 0, absent=True) for r in range(1, movement.rounds + 1) for pair in pairs),
+        ),
     )
 
 

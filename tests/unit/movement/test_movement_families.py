@@ -256,6 +256,26 @@ def test_swiss_draws_without_repeats_as_long_as_it_can(
     assert movement is None or assert_clean(movement)
 
 
+@given(data=st.data(), as_teams=st.booleans())
+@settings(max_examples=30)
+def test_a_swiss_event_that_people_join_and_leave(data: st.DataObject, as_teams: bool) -> None:
+    movement = swiss.swiss(6, 4, swiss.draw(range(1, 7)), teams=as_teams)
+    gone: set[int] = set()
+    for _ in range(4):
+        if data.draw(st.booleans()):
+            movement = swiss.join(movement, max(movement.pairs) + 1)
+        if data.draw(st.booleans()) and len(movement.contestants) - len(gone) > 3:
+            gone.add(data.draw(st.sampled_from([c for c in movement.contestants if c not in gone])))
+        playing = data.draw(st.permutations([c for c in movement.contestants if c not in gone]))
+        met, byes = swiss.history(movement)
+        movement = swiss.add_round(movement, swiss.draw(playing, met, byes), absent=gone)
+        assert_clean(movement)
+    if as_teams:
+        assert len(teams.matches(movement)) == sum(len(movement.in_round(r)) for r in range(1, 6)) // 2
+    with pytest.raises(EntryError):
+        swiss.join(movement, 1)
+
+
 def test_swiss_pairs_leaders_and_gives_the_last_the_bye() -> None:
     assert swiss.draw([5, 3, 1, 2, 4]).couples == ((5, 3), (1, 2))
     assert swiss.draw([5, 3, 1, 2, 4]).bye == 4
