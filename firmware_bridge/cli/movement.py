@@ -14,7 +14,7 @@ from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.errors import ConfigError, EntryError
 from terminals.movement import catalog, files, show
 from terminals.movement.model import Movement
-from terminals.movement.propose import MINUTES_PER_BOARD, MINUTES_PER_MOVE, Proposal, Question
+from terminals.movement.propose import MINUTES_PER_BOARD, MINUTES_PER_MOVE, Proposal, Question, propose_sections
 from terminals.movement.propose import propose as proposals
 from terminals.movement.verify import Report
 from terminals.movement.verify import verify as check
@@ -37,14 +37,17 @@ def movement() -> None:
 @click.option("--boards", type=int, default=0, help="Boards at hand, if they are limited.")
 @click.option("--copies", type=int, default=4, show_default=True, help="Copies of each board that can be made.")
 @click.option("--winners", type=click.IntRange(1, 2), help="One ranking or two.")
+@click.option("--sections", type=click.IntRange(1, 26), default=1, show_default=True, help="Sections to divide into.")
 @command("movement propose")
-def propose(pairs: int, until: str, start: str, winners: int | None, **choices: int) -> Outcome:
+def propose(pairs: int, until: str, start: str, winners: int | None, sections: int, **choices: int) -> Outcome:
     """Offer three movements that end in time, the first one the best."""
     begin, end = _clock("--from", start), _clock("--until", until)
     minutes = (end - begin) % (24 * 60)
     if not minutes:
         raise ConfigError("--from and --until are the same time.", next_step="Give a later --until.")
     question = Question(pairs, minutes, winners=winners or 0, **choices)
+    if sections > 1:
+        return _propose_sections(question, sections, start, begin)
     found = proposals(question)
     listed = [
         {"number": at, **p.as_dict(), "starts": start, "ends": _time(begin + p.minutes)}
@@ -53,6 +56,29 @@ def propose(pairs: int, until: str, start: str, winners: int | None, **choices: 
     text = "\n\n".join(_proposal_text(at, p, start, _time(begin + p.minutes)) for at, p in enumerate(found, 1))
     closing = f"\n\nDraw one with: firmware-bridge movement show {found[0].spec}"
     return Outcome({"pairs": pairs, "minutes": minutes, "proposals": listed}, text + closing)
+
+
+def _propose_sections(question: Question, sections: int, start: str, begin: int) -> Outcome:
+    ways = propose_sections(question, sections)
+    letters = [chr(ord("A") + at) for at in range(sections)]
+    listed = [
+        {
+            "number": at,
+            "starts": start,
+            "ends": _time(begin + way[0].minutes),
+            "copies": sum(p.copies for p in way),
+            "sections": [{"section": letter, **p.as_dict()} for letter, p in zip(letters, way, strict=True)],
+        }
+        for at, way in enumerate(ways, 1)
+    ]
+    texts = []
+    for at, way in enumerate(ways, 1):
+        lines = [f"{at}. {way[0].movement.rounds} rounds of {way[0].movement.boards_per_round} in {sections} sections"]
+        lines.append(f"   time      {start} to {_time(begin + way[0].minutes)}")
+        lines.append(f"   copies    {sum(p.copies for p in way)} of every board, for all sections together")
+        lines += [f"   {letter}         {p.movement.name}: {p.spec}" for letter, p in zip(letters, way, strict=True)]
+        texts.append("\n".join(lines))
+    return Outcome({"pairs": question.pairs, "minutes": question.minutes, "proposals": listed}, "\n\n".join(texts))
 
 
 def _clock(option: str, text: str) -> int:

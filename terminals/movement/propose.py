@@ -8,7 +8,7 @@ with one and the best of another kind are offered, the same three every time for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from firmware_bridge.errors import EntryError, ExitStatus
@@ -18,13 +18,14 @@ from terminals.movement.catalog import build
 from terminals.movement.howell import HOWELL
 from terminals.movement.mitchell import MAX_TABLES, ODD, SHARE, SKIP
 from terminals.movement.model import Movement
+from terminals.movement.sections import divide
 from terminals.movement.three_quarter import THREE_QUARTER, three_quarter_rounds
 from terminals.movement.verify import Report, verify
 
 MINUTES_PER_BOARD = 7
 MINUTES_PER_MOVE = 2
 MAX_MINUTES = 24 * 60
-FAR_WORSE = 75  # a movement that costs this much more is not offered only for its number of winners
+FAR_WORSE = 75  # a movement that costs this much more is not offered only for being of another kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +113,63 @@ def propose(question: Question) -> tuple[Proposal, ...]:
 
     Raises EntryError (exit status USAGE) that names the numbers when nothing fits.
     """
-    _check(question)
-    ranked = sorted(_candidates(question), key=lambda c: (_cost(c, question), c.kind, c.rounds, c.set_size, c.winners))
-    if question.winners:
-        ranked = [c for c in ranked if c.winners == question.winners]
+    ranked = _ranked(question)
     chosen: list[_Candidate] = []
-    for wanted in [] if question.winners else [2, 1]:
-        chosen += [c for c in ranked if c.winners == wanted][:1]
+    for wanted in (2, 1):
+        best = next((c for c in ranked if c.winners == wanted), None)
+        if best is not None and _cost(best, question) < _cost(ranked[0], question) + FAR_WORSE:
+            chosen.append(best)
     chosen.sort(key=ranked.index)
     for candidate in ranked:
-        if len(chosen) < 3 and (candidate.kind, candidate.winners) not in {(c.kind, c.winners) for c in chosen}:
+        new = (candidate.kind, candidate.winners) not in {(c.kind, c.winners) for c in chosen}
+        if new and len(chosen) < 3 and _cost(candidate, question) < _cost(ranked[0], question) + FAR_WORSE:
             chosen.append(candidate)
     for candidate in ranked:  # a small room has few kinds: other lengths of the same then
         if len(chosen) < 3 and candidate not in chosen:
             chosen.append(candidate)
-    if not chosen:
+    return tuple(_proposal(candidate.spec, question) for candidate in chosen)
+
+
+def propose_sections(question: Question, sections: int) -> tuple[tuple[Proposal, ...], ...]:
+    """Up to three ways to play in several sections at once: in each, one movement per section, as equal as possible.
+
+    All sections have the same rounds, the same number of boards a round and the same number of winners, so that the
+    room moves together and results can be compared across the field. copies in the question are those of one section.
+    Raises EntryError (exit status USAGE) when nothing fits.
+    """
+    sizes = divide(question.pairs, sections)
+    best: list[dict[tuple[int, int, int], _Candidate]] = []
+    for size in sizes:
+        part = replace(question, pairs=size)
+        found: dict[tuple[int, int, int], _Candidate] = {}
+        for candidate in _ranked(part):
+            found.setdefault((candidate.rounds, candidate.set_size, candidate.winners), candidate)
+        best.append(found)
+    together = [key for key in best[0] if all(key in found for found in best)]
+    if not together:
+        raise EntryError(
+            f"{sections} sections of {', '.join(str(size) for size in sizes)} pairs have no rounds in common.",
+            next_step="Take another number of sections, or propose each on its own.",
+            code="no-movement-fits",
+            exit_status=ExitStatus.USAGE,
+        )
+    cost = {key: sum(_cost(found[key], question) for found in best) for key in together}
+    together.sort(key=lambda key: (cost[key], key))
+    return tuple(
+        tuple(
+            _proposal(found[key].spec, replace(question, pairs=size)) for size, found in zip(sizes, best, strict=True)
+        )
+        for key in together[:3]
+    )
+
+
+def _ranked(question: Question) -> list[_Candidate]:
+    """All candidates, the best first. Raises EntryError when there is none."""
+    _check(question)
+    ranked = sorted(_candidates(question), key=lambda c: (_cost(c, question), c.kind, c.rounds, c.set_size, c.winners))
+    if question.winners:
+        ranked = [c for c in ranked if c.winners == question.winners]
+    if not ranked:
         least = question.duration(3 if question.pairs <= 4 else (question.pairs + 1) // 2, 1)
         boards = f" and {question.boards} boards" if question.boards else ""
         raise EntryError(
@@ -138,7 +181,7 @@ def propose(question: Question) -> tuple[Proposal, ...]:
             code="no-movement-fits",
             exit_status=ExitStatus.USAGE,
         )
-    return tuple(_proposal(candidate.spec, question) for candidate in chosen)
+    return ranked
 
 
 def _check(q: Question) -> None:

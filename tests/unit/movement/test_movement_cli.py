@@ -15,7 +15,7 @@ from firmware_bridge.errors import EntryError, ExitStatus
 from terminals.movement import cards, catalog, show
 from terminals.movement.choose import for_tables
 from terminals.movement.model import Movement, Seating
-from terminals.movement.propose import Proposal, Question, propose
+from terminals.movement.propose import Proposal, Question, propose, propose_sections
 from terminals.movement.verify import verify
 
 SPECS = [
@@ -117,6 +117,26 @@ def _facts_hold(p: Proposal) -> None:
             seen[pair] += len(s.boards)
     assert (min(seen.values()), max(seen.values())) == (p.least_boards, p.most_boards)
     assert p.copies == len({s.copy for s in p.movement.seatings})
+
+
+@pytest.mark.parametrize(("pairs", "sections"), [(26, 2), (30, 2), (31, 2), (45, 3), (52, 2), (66, 3)])
+def test_sections_move_together(pairs: int, sections: int) -> None:
+    ways = propose_sections(Question(pairs, 210), sections)
+    assert len(ways) == 3
+    for way in ways:
+        assert len({(p.movement.rounds, p.movement.boards_per_round, p.winners) for p in way}) == 1
+        assert sum(len(p.movement.contestants) for p in way) == pairs
+        assert all(verify(p.movement).ok for p in way)
+
+
+def test_sections_at_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    code, result = run(capsys, "propose", "--pairs", "30", "--until", "22:40", "--sections", "2")
+    assert code == 0
+    assert [s["section"] for s in result["proposals"][0]["sections"]] == ["A", "B"]
+    code, result = run(capsys, "propose", "--pairs", "5", "--until", "22:40", "--sections", "2")
+    assert code == 2
+    main(["movement", "propose", "--pairs", "30", "--until", "22:40", "--sections", "2"])
+    assert capsys.readouterr().out.count("in 2 sections") == 3
 
 
 def test_three_proposals_for_every_club_evening() -> None:
