@@ -110,8 +110,8 @@ class Placement:
     @property
     def number_known(self) -> bool:
         """The machine has read the number, or somebody has confirmed it."""
-        read = Capability.LABEL in self._capabilities and self.label == self._item.board
-        return read or self.confirmed
+        fits = self.label == self._item.board or (self.label != 0 and not self._checks.label)
+        return (Capability.LABEL in self._capabilities and fits) or self.confirmed
 
     @property
     def needs_key(self) -> bool:

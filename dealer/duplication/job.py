@@ -309,16 +309,16 @@ class DuplicationJob:
         self._work = None
         if not kept:
             verdict = Verdict(BoardState.UNKNOWN, (*verdict.reasons, Reason.INTERRUPTED))
-        self._settled(work.item, verdict)
+        self._settled(work.item, verdict, watch.cards)
         if Reason.LINK_LOST in verdict.reasons or Reason.RESTARTED in verdict.reasons:
             await self._reconnect(work.item)
         return verdict
 
-    def _settled(self, item: BoardCopy, verdict: Verdict) -> None:
+    def _settled(self, item: BoardCopy, verdict: Verdict, cards: int = 0) -> None:
         self._states[item.key] = verdict.state
         if self._claims is not None:
             self._claims.append(self._plan.set_id, item, verdict.state)
-        self._report(BoardEnded(item.board, item.copy, verdict.state, verdict.reasons))
+        self._report(BoardEnded(item.board, item.copy, verdict.state, verdict.reasons, cards))
 
     async def _withdraw(self, work: _Work) -> None:
         await self._journal.withdraw(self._plan.set_id, work.item.key, job_id=work.job_id, state=work.before)

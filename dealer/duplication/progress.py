@@ -46,6 +46,12 @@ class BoardEnded:
     copy: int
     state: BoardState
     reasons: tuple[Reason, ...]
+    cards: int = 0
+
+    @property
+    def cards_moved(self) -> bool:
+        """The machine has dealt at least one card into the board of this attempt."""
+        return self.cards > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,6 +264,7 @@ class Starter:
         if reply.reason == CommandReason.HOPPER_EMPTY:
             self._slot.hopper = HopperState.EMPTY
         elif reply.reason not in (CommandReason.NO_BOARD, CommandReason.POCKETS_NOT_EMPTY, CommandReason.COVER_OPEN):
+            self._blocked = reply.reason  # cards may still be on their way: try again in a moment
             self._refuse(reply.reason)
         return reply.reason
 

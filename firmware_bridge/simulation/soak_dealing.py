@@ -1,0 +1,360 @@
+"""The soak of dealing: thousands of boards in virtual time, and not one called good whose true cards differ.
+
+The production job, driver and link make boards on the simulated machine while faults strike at the rates of a profile.
+At the moment when a board is committed as good, and once more at the end, its physical cards are compared with the
+plan. ``wrong_good`` must be 0. ``wrong_undetectable`` counts wrong boards whose only causes are on the closed list:
+faults that a machine with these sensors can't see (``excuse_for``). ``dealing_controls`` leaves out one check after
+the other and must find wrong boards: a soak that can't fail proves nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dealer.duplication.checks import ALL_CHECKS, Checks
+from dealer.duplication.claims import ClaimsFile
+from dealer.duplication.job import DuplicationJob, JobOptions
+from dealer.duplication.plan import BoardKey, Plan, plan
+from dealer.duplication.progress import BoardBegan, BoardEnded, CardCounted, JobEnded, ProgressEvent, Stopped
+from dealer.duplication.verdict import BoardState
+from dealer.generate import new_set
+from dealer.store.journal import Journal
+from drivers.framed_machine import FramedMachine
+from drivers.host import HostIdentity
+from firmware_bridge.db import Connection
+from firmware_bridge.errors import DeviceError
+from firmware_bridge.simulation.dealing_faults import PROFILES, Rates
+from firmware_bridge.simulation.dealing_room import FirmwareFlaw, RoomLine, SoakMachine
+from firmware_bridge.simulation.virtual_time import LoopClock, run_virtual
+from hwsim.evidence import Evidence, FileEvidence
+from hwsim.machine.pack import face
+from hwsim.machine.profile import PROFILES as MACHINES
+from hwsim.machine.profile import Profile
+from hwsim.numbers import Capability
+
+T = TypeVar("T")
+
+MAX_RUNS = 400
+"""Starts of the program in one soak; more means that it does not get on."""
+
+BOARD_PATIENCE = 900.0
+"""Simulated seconds a board after which the operator ends a program that does not get on."""
+
+BAUD = 115200
+
+
+@dataclass(frozen=True, slots=True)
+class SoakOptions:
+    """boards: physical boards (board, copy) to make. faults: none, realistic or harsh, or rates of one's own.
+
+    machine: a profile of hwsim. without: capabilities taken from it. flaw, checks, excuses: for controls only.
+    """
+
+    boards: int = 300
+    faults: str | Rates = "realistic"
+    seed: int = 1
+    machine: str = "fast"
+    without: int = 0
+    evidence: Path | None = None
+    checks: Checks = ALL_CHECKS
+    flaw: FirmwareFlaw | None = None
+    excuses: bool = True
+
+    @property
+    def rates(self) -> Rates:
+        return self.faults if isinstance(self.faults, Rates) else PROFILES[self.faults]
+
+    @property
+    def profile(self) -> Profile:
+        return MACHINES[self.machine].without(self.without)
+
+
+@dataclass(slots=True)
+class SoakResult:
+    """boards = good + unconfirmed + failed. trace: a hash that is the same for the same seed and options."""
+
+    boards: int = 0
+    good: int = 0
+    unconfirmed: int = 0
+    failed: int = 0
+    wrong_good: int = 0
+    wrong_undetectable: int = 0
+    stops: int = 0
+    redeals: int = 0
+    attempts: int = 0
+    runs: int = 0
+    hours: float = 0.0
+    faults: dict[str, int] = field(default_factory=dict)
+    gave_up: dict[str, int] = field(default_factory=dict)
+    trace: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "boards": self.boards,
+            "good": self.good,
+            "unconfirmed": self.unconfirmed,
+            "failed": self.failed,
+            "wrong_good": self.wrong_good,
+            "wrong_undetectable": self.wrong_undetectable,
+            "stops_per_board": round(self.stops / max(1, self.boards), 4),
+            "redeals": self.redeals,
+            "attempts": self.attempts,
+            "runs": self.runs,
+            "simulated_hours": round(self.hours, 3),
+            "faults": self.faults,
+            "gave_up": self.gave_up,
+            "trace": self.trace,
+        }
+
+    @property
+    def passed(self) -> bool:
+        return self.wrong_good == 0 and self.boards == self.good + self.unconfirmed + self.failed
+
+
+def excuse_for(
+    place: tuple[int, int],
+    key: BoardKey,
+    found: list[list[int]],
+    wanted: list[list[int]],
+    struck: Counter[str],
+    capabilities: int,
+    *,
+    spoilt: bool,
+) -> str | None:
+    """The closed list: why a machine with these sensors can't have seen that a board is wrong, or None.
+
+    found, wanted: cards of the four pockets, sorted. struck: faults of this attempt. Everything that is not on this
+    list is a fault of ours.
+    """
+    displaced = sum(len(set(have) - set(want)) for have, want in zip(found, wanted, strict=True))
+    if not capabilities & Capability.LABEL:
+        if place[0] != key.board:
+            return "another board, confirmed without looking, and no label reader" if struck["blind-key"] else None
+        if spoilt:
+            return "dealt into once more in place of another board, and no label reader"
+    rotated = any(found == wanted[turn:] + wanted[:turn] for turn in (1, 2, 3))
+    if not capabilities & Capability.ORIENTATION and struck["turned"] and rotated:
+        return "the board lay turned, and nobody sees how it lies"
+    if struck["misread"] >= 2 and displaced == 2:
+        return "two cards were each taken for the other without any doubt"
+    if not capabilities & Capability.EXIT and struck["gate-stuck"] and displaced:
+        return "a deflector stuck, and there are no exit sensors"
+    if struck["leftover"]:
+        return "a card was left in the board, and nothing counts what lies in the pockets"
+    return None
+
+
+class _Judge:
+    """Compares claims with the physical world at the moment they are made, and at the end."""
+
+    def __init__(self, machine: SoakMachine, made: Plan, *, excuses: bool) -> None:
+        self._machine = machine
+        self._excuses = excuses
+        self._hands = {item.key: [list(hand) for hand in item.deal.hands] for item in made.items}
+        self._struck: dict[BoardKey, Counter[str]] = {}
+        self.wrong: dict[BoardKey, bool] = {}
+        self._hash = hashlib.sha256()
+        self.stops = 0
+
+    def hear(self, event: ProgressEvent) -> None:
+        machine = self._machine
+        match event:
+            case BoardBegan():
+                # What struck since the board before was ended, its insertion included, belongs to this attempt.
+                self._note(f"began {event.board}.{event.copy} at {machine.agenda.now:.6f}")
+            case BoardEnded():
+                key = BoardKey(event.board, event.copy)
+                self._struck[key] = Counter(machine.on_attempt)
+                machine.on_attempt.clear()
+                self._note(f"{event.state.value} {key} {'+'.join(event.reasons)} at {machine.agenda.now:.6f}")
+                slot = machine.world.slot or (event.board, event.copy)
+                if event.cards_moved and slot != (event.board, event.copy):
+                    machine.spoilt.add(slot)
+                if event.state is BoardState.GOOD:
+                    self._compare(key, slot)
+            case Stopped():
+                self.stops += 1
+            case CardCounted() | JobEnded():
+                pass
+
+    def at_the_end(self, states: dict[BoardKey, BoardState]) -> None:
+        """Every board once more, as it stands on the shelf."""
+        for key, state in states.items():
+            if state is BoardState.GOOD and key not in self.wrong:
+                self._compare(key, (key.board, key.copy))
+
+    def _compare(self, key: BoardKey, place: tuple[int, int]) -> None:
+        pockets = self._machine.world.boards.get(place, [[], [], [], []])
+        found = [sorted(map(face, cards)) for cards in pockets]
+        if place[0] == key.board and found == self._hands[key]:
+            self.wrong.pop(key, None)
+            return
+        excuse = excuse_for(
+            place,
+            key,
+            found,
+            self._hands[key],
+            self._struck.get(key, Counter()),
+            self._machine.profile.capabilities,
+            spoilt=place in self._machine.spoilt,
+        )
+        self.wrong[key] = self._excuses and excuse is not None
+
+    def _note(self, line: str) -> None:
+        self._hash.update(line.encode())
+
+    @property
+    def trace(self) -> str:
+        return self._hash.hexdigest()[:16]
+
+
+def soak(options: SoakOptions) -> SoakResult:
+    """Run one soak to its end. Raises DeviceError when the program does not get on at all."""
+    # What a crash does to the file is tested elsewhere; here the disk would only take time.
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="soak-", dir=memory) as directory:
+        return run_virtual(_soak(options, Path(directory)))
+
+
+def _plan_of(options: SoakOptions) -> Plan:
+    copies = 1 if options.boards <= 36 else max(2, -(-options.boards // 999))
+    numbers = -(-options.boards // copies)
+    deals = new_set(range(1, numbers + 1), seed=f"soak {options.seed}")
+    whole = plan(deals.boards, copies, set_id=deals.id)
+    return Plan(whole.set_id, whole.items[: options.boards], copies)
+
+
+async def _soak(options: SoakOptions, directory: Path) -> SoakResult:
+    clock = LoopClock(asyncio.get_running_loop())
+    made = _plan_of(options)
+    evidence = FileEvidence(options.evidence) if options.evidence is not None else Evidence()
+    machine = SoakMachine(
+        options.profile,
+        options.rates,
+        options.seed,
+        evidence if options.evidence is not None else _Silent(),
+        baud=BAUD,
+        boards=max(item.board for item in made.items),
+        flaw=options.flaw,
+    )
+    line = RoomLine(machine, BAUD, options.rates.byte_error, options.seed)
+    judge = _Judge(machine, made, excuses=options.excuses)
+    claims = ClaimsFile(options.evidence, clock) if options.evidence is not None else None
+    journal = _MortalJournal.open(directory / "dealing.db", clock=clock, threaded=False)
+    assert isinstance(journal, _MortalJournal)
+    result = SoakResult(boards=options.boards)
+    try:
+        done = False
+        while not done:
+            result.runs += 1
+            if result.runs > MAX_RUNS:
+                raise DeviceError("the soak does not come to an end.", code="soak-stuck")
+            done = await _one_life(options, result, made, line, journal, judge, claims, clock)
+        states = {key: row.state for key, row in (await journal.rows(made.set_id)).items()}
+        attempts = await journal.attempts(made.set_id)
+    finally:
+        line.stop()
+        journal.close()
+        machine.close()
+    judge.at_the_end(states)
+    counted = Counter(states.values())
+    result.good = counted[BoardState.GOOD]
+    result.unconfirmed = counted[BoardState.UNCONFIRMED]
+    result.failed = counted[BoardState.FAILED]
+    result.wrong_good = sum(not excused for excused in judge.wrong.values())
+    result.wrong_undetectable = sum(judge.wrong.values())
+    result.attempts = len(attempts)
+    result.redeals = len(attempts) - len({attempt.key for attempt in attempts})
+    result.stops = judge.stops
+    result.hours = clock.monotonic() / 3600
+    result.faults = dict(sorted(machine.struck.items()))
+    result.trace = judge.trace
+    return result
+
+
+async def _one_life(
+    options: SoakOptions,
+    result: SoakResult,
+    made: Plan,
+    line: RoomLine,
+    journal: _MortalJournal,
+    judge: _Judge,
+    claims: ClaimsFile | None,
+    clock: LoopClock,
+) -> bool:
+    """One start of the program. False when it was ended in mid-board, or gave up, and has to be started again."""
+    dice = random.Random(f"{options.seed}:host:{result.runs}")
+    ids = random.Random(f"{options.seed}:ids:{result.runs}")
+    host = HostIdentity(0xF1B7, boot_id=ids.getrandbits(32), boot_count=result.runs, firmware="soak")
+    machine = FramedMachine(line, host, clock, rng=ids)
+    ending = asyncio.Event()
+
+    def hear(event: ProgressEvent) -> None:
+        judge.hear(event)
+        if isinstance(event, CardCounted) and dice.random() < options.rates.host_restart / 52:
+            ending.set()
+
+    job = DuplicationJob(
+        machine,
+        journal,
+        made,
+        clock=clock,
+        on_progress=hear,
+        claims=claims,
+        checks=options.checks,
+        options=JobOptions(new_job_id=lambda: ids.getrandbits(31) + 1, connect_s=30.0),
+    )
+    running = asyncio.ensure_future(job.run())
+    stopped = asyncio.ensure_future(ending.wait())
+    try:
+        patience = BOARD_PATIENCE * options.boards
+        await asyncio.wait({running, stopped}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            # As kill -9 does: neither the machine nor the journal hears anything more of this program.
+            journal.dead = True
+            line.host_dies()
+            running.cancel()
+            line.machine.struck["host-restart"] += 1  # type: ignore[attr-defined]
+        try:
+            await running
+        except (asyncio.CancelledError, _Dead):
+            return False
+        except DeviceError as error:
+            result.gave_up[error.code] = result.gave_up.get(error.code, 0) + 1
+            line.machine.power_cut(2.0)  # what the error asks the operator to do
+            return False
+        return True
+    finally:
+        stopped.cancel()
+        await machine.close()
+        journal.dead = False
+        await asyncio.sleep(6.0)  # the machine must notice that its host is gone before another one greets it
+
+
+class _Dead(BaseException):
+    """The program does not exist any more."""
+
+
+class _MortalJournal(Journal):
+    """The journal of a program that may be killed; the file outlives it."""
+
+    dead = False
+
+    async def _submit(self, job: Callable[[Connection], T]) -> T:
+        if self.dead:
+            raise _Dead
+        return await super()._submit(job)
+
+
+class _Silent(Evidence):
+    def write(self, name: str, line: dict[str, Any]) -> None:
+        return None
