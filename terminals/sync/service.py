@@ -9,20 +9,28 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
 from drivers.api import BaseStation
 from firmware_bridge.clock import Clock
+from firmware_bridge.db import Connection
 from firmware_bridge.errors import LinkError, StoreError
 from terminals.store import desk
 from terminals.sync.collector import Collector
 from terminals.sync.contacts import DEFAULT_LIMITS, Limits, Send
 from terminals.sync.event_store import EventStore
-from terminals.sync.ingest import ingest
+from terminals.sync.ingest import Done, Job, ingest
 from terminals.sync.setup import EventSetup
 
 OUTGOING = 4096
 """Messages that may wait for one station. What is dropped above that comes again: terminals repeat, we acknowledge."""
+
+
+class Ingest(Protocol):
+    """What one batch does to the store; ``take=`` is a parameter so that a control run can leave a check out."""
+
+    def __call__(self, connection: Connection, /, setup: EventSetup, jobs: Sequence[Job]) -> list[Done]: ...
 
 
 class SyncService:
@@ -37,6 +45,7 @@ class SyncService:
         *,
         limits: Limits = DEFAULT_LIMITS,
         on_commit: Callable[[], None] | None = None,
+        take: Ingest = ingest,
     ) -> None:
         self.collector = Collector(setup, store.roster(), store.journals(), limits)
         self.dropped = 0
@@ -44,6 +53,7 @@ class SyncService:
         self._stations = dict(stations)
         self._clock = clock
         self._on_commit = on_commit
+        self._take = take
         self._work = asyncio.Event()
         self._outgoing = {name: asyncio.Queue[Send](OUTGOING) for name in stations}
 
@@ -110,7 +120,7 @@ class SyncService:
     async def _settle(self) -> None:
         """Commit until nothing waits."""
         while (batch := self.collector.take()) is not None:
-            job = functools.partial(ingest, setup=self.collector.setup, jobs=batch.jobs)
+            job = functools.partial(self._take, setup=self.collector.setup, jobs=batch.jobs)
             try:
                 done = await self._store.submit(job)
             except StoreError as error:
