@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from drivers.api import Pins
 from drivers.gpio_machine.settings import Pin
 from firmware_bridge.errors import ConfigError, DeviceError
 
-LATE_EDGE = 0.05
+LATE_EDGE = 0.25
 """Seconds for which the second edge of a pulse may be late."""
 
 
@@ -64,8 +64,9 @@ def load_pins(library: str) -> Pins:
 class _Input:
     """One debounced input. A change to ``urgent`` counts at once: what stops motors must not wait for a contact."""
 
-    def __init__(self, name: str, pin: Pin, active: bool, urgent: bool | None) -> None:
+    def __init__(self, name: str, pin: Pin, active: bool, urgent: bool | None, pulses: bool) -> None:
         self.name = name
+        self._pulses = pulses
         self.pin = pin
         self.active = active
         self.since: float | None = None
@@ -92,7 +93,7 @@ class _Input:
             # The other edge may be on its way from the other thread; alone it tells nothing.
             return []
         edges = self._take_edges()
-        if len(edges) < 2 or self.pin.bounce:
+        if len(edges) < 2 or not self._pulses:
             return []
         passed = not self.active
         return [InputChange(self.name, passed, edges[0]), InputChange(self.name, not passed, edges[-1])]
@@ -102,7 +103,11 @@ class _Input:
 
 
 class PinBank:
-    """The machine's pins by name. ``urgent``: input -> the state that counts without waiting for bounce."""
+    """The machine's pins by name.
+
+    urgent: input -> the state that counts without waiting for bounce. pulses: inputs at which something may pass so
+    fast that no look sees it; with edges it is noticed all the same.
+    """
 
     def __init__(
         self,
@@ -111,6 +116,7 @@ class PinBank:
         inputs: Mapping[str, Pin],
         *,
         urgent: Mapping[str, bool] | None = None,
+        pulses: Collection[str] = (),
     ) -> None:
         self._pins = pins
         self._outputs = dict(outputs)
@@ -127,7 +133,7 @@ class PinBank:
             options = {"pull_up_down": pulls[pin.pull]} if pin.pull in pulls else {}
             pins.setup(pin.number, pins.IN, **options)
             urgent_state = (urgent or {}).get(name)
-            self._inputs[name] = _Input(name, pin, self._level(pin), urgent_state)
+            self._inputs[name] = _Input(name, pin, self._level(pin), urgent_state, name in pulses)
 
     def watch(self, wake: Callable[[], None], clock: Callable[[], float]) -> bool:
         """Have ``wake`` called, from another thread, at every edge. False if this computer can't: then poll.

@@ -18,11 +18,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from drivers.gpio_machine.device import URGENT, HomeBuiltMachine
+from drivers.gpio_machine.device import HomeBuiltMachine, bank_for
 from drivers.gpio_machine.journal import FileSlots
 from drivers.gpio_machine.runner import Line, PipeLine, Runner, TcpLine
 from drivers.gpio_machine.settings import MachineSettings, read_settings
-from drivers.gpio_pins import PinBank, load_pins
+from drivers.gpio_pins import load_pins
 from firmware_bridge.errors import ConfigError, FirmwareBridgeError
 
 
@@ -52,7 +52,7 @@ def _run(settings: MachineSettings, listen: str | None) -> int:
     show = _named(settings, settings.display) if settings.display else None
     slots = FileSlots(settings.state)
     line = _line(listen)
-    bank = PinBank(pins, settings.outputs, settings.inputs, urgent=URGENT)
+    bank = bank_for(settings, pins)
     try:
         machine = HomeBuiltMachine(
             settings,

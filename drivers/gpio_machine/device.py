@@ -6,11 +6,11 @@ a pipe in its own process as well as in virtual time. Whoever runs it calls the 
 
 from __future__ import annotations
 
-from drivers.api import CardRead
+from drivers.api import CardRead, Pins
 from drivers.gpio_machine.controller import ACCEPTS, Controller
 from drivers.gpio_machine.device_link import WINDOW, DeviceLink, LinkInput, SessionBegan, SessionOver
 from drivers.gpio_machine.journal import Journal, Slots
-from drivers.gpio_machine.settings import MachineSettings
+from drivers.gpio_machine.settings import EXITS, MachineSettings
 from drivers.gpio_machine.sorter import Sorter
 from drivers.gpio_pins import PinBank
 from firmware_bridge.wire.frames import PROTOCOL_MAX
@@ -22,11 +22,22 @@ SIGNAL_TIME = 0.6
 
 URGENT = {"cover": False, "board": False, "stop_button": True}
 
-SETTLED_INPUTS = frozenset({"reader_beam", "exit_north", "exit_east", "exit_south", "exit_west", "rotor_index"})
+PULSES = frozenset({*EXITS, "rotor_index"})
+
+SORTER_INPUTS = PULSES | {"reader_beam"}
+
+
+def bank_for(settings: MachineSettings, pins: Pins) -> PinBank:
+    """The machine's pins, all outputs off."""
+    return PinBank(pins, settings.outputs, settings.inputs, urgent=URGENT, pulses=PULSES)
 
 
 class HomeBuiltMachine:
-    """boot_id: drawn at random by whoever starts it. fresh_id: device id for a machine that has none in its memory."""
+    """The whole machine.
+
+    bank: made by ``bank_for``. boot_id: drawn at random by whoever starts it. fresh_id: device id for a machine that
+    has none in its memory.
+    """
 
     def __init__(
         self, settings: MachineSettings, bank: PinBank, slots: Slots, *, boot_id: int, fresh_id: int, now: float
@@ -65,7 +76,7 @@ class HomeBuiltMachine:
         assert self._link is not None
         self._now = now
         for change in self._bank.sample(now):
-            if change.name in SETTLED_INPUTS:
+            if change.name in SORTER_INPUTS:
                 self.sorter.changed(change.name, change.active, change.at)
             else:
                 self.controller.on_input(change.name, change.active, now)

@@ -8,10 +8,9 @@ import pytest
 from home_built import SimulatedPins, World, machine_file
 from machine_bench import order_for
 
-from drivers.gpio_machine.device import URGENT, HomeBuiltMachine
+from drivers.gpio_machine.device import HomeBuiltMachine, bank_for
 from drivers.gpio_machine.settings import parse_settings
 from drivers.gpio_machine.strobe_reader import make
-from drivers.gpio_pins import PinBank
 from firmware_bridge.link.events import Established, MessageReceived, NoAnswer, Refused, Unsupported
 from firmware_bridge.link.greeting import host_hello
 from firmware_bridge.link.session import Session
@@ -77,7 +76,7 @@ class Rig:
 
     def switch_on(self):
         self.boots += 1
-        self.bank = PinBank(self.pins, self.settings.outputs, self.settings.inputs, urgent=URGENT)
+        self.bank = bank_for(self.settings, self.pins)
         if self.edges:
             assert self.bank.watch(lambda: None, lambda: self.now)
         else:
