@@ -1,18 +1,23 @@
-"""``results``: look at result files that were published."""
+"""``results``: audit, convert and print result files; an evening on paper."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from firmware_bridge.cli.output import Outcome, command
-from firmware_bridge.errors import EntryError
+from firmware_bridge.cli.results_paper import enter, slips
+from firmware_bridge.errors import ConfigError, EntryError
+
+if TYPE_CHECKING:
+    from terminals.interop.exchange import ExchangeEvent
 
 
 @click.group()
 def results() -> None:
-    """Audit published results."""
+    """Audit, convert and print results; print and key in pick-up slips."""
 
 
 @results.command()
@@ -50,3 +55,94 @@ def audit(file: Path, profile: str | None) -> Outcome:
             code="differences",
         )
     return Outcome({"file": str(file), **report.as_dict()}, audit_text(report, file.name), differences)
+
+
+WRITERS = {
+    "usebio": ".xml",
+    "pbn": ".pbn",
+    "json": ".json",
+    "csv": ".csv",
+    "ranking-csv": ".csv",
+    "bridgewebs": ".csv",
+}
+
+
+@results.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(dir_okay=False), help="File to write.")
+@click.option("--to", "name", type=click.Choice(sorted(WRITERS)), help="Format; default: by the extension of --out.")
+@command("results convert")
+def convert(file: Path, out: str, name: str | None) -> Outcome:
+    """Write a result file in another format: USEBIO, PBN, JSON, CSV or for BridgeWebs."""
+    from dealer.files import write_file
+    from terminals.interop.result_files import read_results_file
+
+    suffix = Path(out).suffix.lower()
+    chosen = name or next((key for key, extension in WRITERS.items() if extension == suffix), None)
+    if chosen is None:
+        raise ConfigError(
+            f"The extension {suffix[:12]!r} names no result format.",
+            where=f"--out {out}",
+            next_step=f"Give --to: {', '.join(sorted(WRITERS))}.",
+        )
+    event = read_results_file(file)
+    write_file(out, _written(event, chosen))
+    count = len(event.lines)
+    return Outcome({"out": out, "format": chosen, "lines": count}, f"{count} results in {out} ({chosen}).")
+
+
+def _written(event: ExchangeEvent, name: str) -> bytes:
+    from terminals.interop import bridgewebs, pbn_results_write, results_csv, results_json, usebio_write
+
+    writers = {
+        "usebio": usebio_write.write_usebio,
+        "pbn": pbn_results_write.write_pbn_results,
+        "json": results_json.write_results_json,
+        "csv": results_csv.results_csv,
+        "ranking-csv": results_csv.ranking_csv,
+        "bridgewebs": bridgewebs.write_bridgewebs,
+    }
+    return writers[name](event)
+
+
+@results.command("print")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("what", type=click.Choice(["ranking", "travellers", "scorecards"]))
+@click.option("--out", required=True, type=click.Path(dir_okay=False), help="PDF to write.")
+@click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True)
+@command("results print")
+def print_command(file: Path, what: str, out: str, paper: str) -> Outcome:
+    """Print the ranking, the travellers or the scorecards of a result file, black and white."""
+    from dealer.files import write_file
+    from terminals.interop.print_results import ranking_pdf, scorecards_pdf, travellers_pdf
+    from terminals.interop.result_files import read_results_file
+
+    printer = {"ranking": ranking_pdf, "travellers": travellers_pdf, "scorecards": scorecards_pdf}[what]
+    write_file(out, printer(read_results_file(file), page=paper))
+    verb = "is" if what == "ranking" else "are"
+    return Outcome({"out": out, "printed": what}, f"The {what} {verb} in {out}.")
+
+
+@results.command()
+@click.argument("name", required=False)
+@command("results profiles")
+def profiles(name: str | None) -> Outcome:
+    """List the scoring profiles, or show one with the source of each setting."""
+    from terminals.scoring.profile_file import PROFILE_NAMES, load_profile, profile_as_dict
+
+    if name is None:
+        found = [load_profile(one) for one in PROFILE_NAMES]
+        rows = [{"name": one.name, "version": one.version, "title": one.title} for one in found]
+        return Outcome({"profiles": rows}, "\n".join(f"{one.name:<6} {one.title}" for one in found))
+    profile = load_profile(name)
+    tables = profile_as_dict(profile)
+    lines = [f"{profile.name}, version {profile.version}: {profile.title} ({profile.ruleset})"]
+    for section, settings in tables.items():
+        if section != "profile" and isinstance(settings, dict):
+            for key, one in settings.items():
+                lines.append(f"  {section}.{key:<{32 - len(section)}} {one['value']!s:<14} {one['source']}")
+    return Outcome({"profile": tables}, "\n".join(lines))
+
+
+results.add_command(slips)
+results.add_command(enter)

@@ -22,7 +22,10 @@ PROGRAM = "Firmware Bridge"
 
 @dataclass(frozen=True, slots=True)
 class EventInfo:
-    """What the scoring does not know. date: ISO. players: contestant -> its people."""
+    """What the scoring does not know. date: ISO. players: contestant -> its people.
+
+    directions: contestant -> "NS" or "EW" where there are two winners and the numbers alone do not say so.
+    """
 
     title: str
     date: str
@@ -30,6 +33,7 @@ class EventInfo:
     club_id: str = ""
     version: str = ""
     players: Mapping[Contestant, tuple[ExchangePlayer, ...]] = field(default_factory=dict)
+    directions: Mapping[Contestant, str] = field(default_factory=dict)
     kind: EventKind = EventKind.PAIRS
 
 
@@ -82,7 +86,7 @@ def _entrant(
         row.contestant,
         str(row.contestant.number),
         info.players.get(row.contestant, ()),
-        direction=row.contestant.direction,
+        direction=row.contestant.direction or info.directions.get(row.contestant, ""),
         section=row.contestant.section,
         total=published(row.value, decimals, profile.rounding),
         place=row.place_text,
@@ -97,7 +101,7 @@ def _bare(contestant: Contestant, info: EventInfo) -> Entrant:
         contestant,
         str(contestant.number),
         info.players.get(contestant, ()),
-        direction=contestant.direction,
+        direction=contestant.direction or info.directions.get(contestant, ""),
         section=contestant.section,
         boards=0,
     )

@@ -153,6 +153,16 @@ def two_winners(lines: Sequence[ResultLine], names: tuple[str, str] = ("NS", "EW
     return [WinnerGroup(names[0], tuple(sorted(north_south))), WinnerGroup(names[1], tuple(sorted(east_west)))]
 
 
+def field_expected(scheduled: Mapping[int, int]) -> dict[int, int]:
+    """E of a field from the movement: the most that any board is scheduled, for every board.
+
+    scheduled: board -> number of results that a complete session has on it, over all sections of the field. A board
+    that is scheduled less often is factored up to the same top.
+    """
+    top = max(scheduled.values(), default=0)
+    return dict.fromkeys(scheduled, top)
+
+
 def expected_by_count(lines: Iterable[ResultLine]) -> dict[int, int]:
     """E by counting lines: the largest number of lines of any board, for every board.
 
