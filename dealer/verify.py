@@ -72,11 +72,18 @@ def _changes(owners: bytes) -> int:
 
 
 def _in_four_blocks(suits: list[bytes]) -> bool:
-    ways = [{suit, suit[::-1], suit[1:] + suit[:1], suit[:1] + suit[:0:-1]} for suit in suits]
-    for order in permutations(range(4)):
-        for pack in product(*(ways[suit] for suit in order)):
-            cards = b"".join(pack)
-            if _changes(cards + cards[:1]) == 4:
+    """True when some order of the suits, each up or down and ace high or low, puts every hand in one piece."""
+    ways = [
+        {
+            (_changes(cards), cards[0], cards[-1])
+            for cards in (suit, suit[::-1], suit[1:] + suit[:1], suit[:1] + suit[:0:-1])
+        }
+        for suit in suits
+    ]
+    for order in permutations((1, 2, 3)):
+        for pack in product(ways[0], *(ways[suit] for suit in order)):
+            joints = sum(before[2] != after[1] for before, after in zip(pack, (*pack[1:], pack[0]), strict=True))
+            if joints + sum(way[0] for way in pack) == 4:
                 return True
     return False
 
@@ -98,7 +105,7 @@ def verify_boards(boards: Sequence[Board]) -> list[Finding]:
         first = deals.setdefault(board.deal.owners, number)
         if first != number:
             problems.append(Finding("deal-repeated", f"Boards {first} and {number} have the same deal.", board=number))
-        name = unshuffled_name(board.deal)
+        name = unshuffled_name(board.deal) if first == number else None
         if name is not None:
             problems.append(Finding("unshuffled", f"Board {number} is {name}.", board=number))
     return problems

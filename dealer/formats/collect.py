@@ -12,7 +12,7 @@ from dealer.generate import MAX_BOARD_NUMBER, Origin
 from dealer.verify import Finding, verify_boards
 from firmware_bridge.errors import DealError, ExitStatus
 
-MAX_BOARDS = 1_000_000
+MAX_BOARDS = 250_000
 MAX_FINDINGS = 1000
 """Findings beyond this many are counted, not listed."""
 MAX_LINE = 1_000_000

@@ -58,8 +58,10 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     # A row's line is found by counting its "board" keys: one per row in what we write.
     line, position = 1, 0
     for row in rows:
-        found = text.find('"board"', position)
-        if found >= 0:
+        found = text.find('"board"', position) if position >= 0 else -1
+        if found < 0:
+            position = -1
+        else:
             line += text.count("\n", position, found)
             position = found + 7
         _read_row(row, line, collector)

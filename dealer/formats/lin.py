@@ -14,7 +14,7 @@ from dealer.formats.api import DealFile, WriteOptions
 from dealer.formats.collect import Collector, decode_text, suited_hand, unparsable
 from dealer.generate import Origin
 
-MAX_PAIRS = 16_000_000
+MAX_PAIRS = 4_000_000
 _SEATS = (Seat.SOUTH, Seat.WEST, Seat.NORTH, Seat.EAST)
 """Order of the hands in md, and the seats of dealer digits 1-4."""
 _VULNERABILITY = {"o": Vulnerability.NONE, "n": Vulnerability.NS, "e": Vulnerability.EW, "b": Vulnerability.ALL}

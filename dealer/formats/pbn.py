@@ -30,7 +30,7 @@ MAX_TAGS = 8_000_000
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\v\f]+)
-    |(?P<newline>\n)
+    |(?P<newline>\n[ \t\v\f\n]*)
     |(?P<tag>\[\s*(?P<name>[A-Za-z0-9_]+)\s*"(?P<value>(?:[^"\\\n]|\\.)*)"\s*\])
     |(?P<line_comment>;[^\n]*)
     |(?P<brace>\{)
@@ -38,6 +38,7 @@ _TOKEN = re.compile(
     |(?P<text>(?:"[^"\n]*"|[^\s\[{;"]|"[^"\n]*)[^\s\[{;"]*)""",
     re.VERBOSE,
 )
+_REST_OF_LINE = re.compile(r"[^\n\[{;]*")
 _QUOTES_INSIDE = re.compile(r'\[\s*([A-Za-z0-9_]+)[ \t]+"([^\n]*)"[ \t]*\][ \t]*(?=\n|\Z)')
 _COMMENTED = re.compile(
     r"""\[(?:\s|;[^\n]*\n|\{[^}]*\})*(?P<name>[A-Za-z0-9_]+)(?:\s|;[^\n]*\n|\{[^}]*\})*
@@ -110,7 +111,7 @@ def _split_games(text: str, collector: Collector, keep_sections: bool) -> Iterat
     position, line, tags, tag_line, noted_line = 0, 1, 0, 0, 0
     line_is_blank, told_text = True, False
     end = len(text)
-    match_token = _TOKEN.match
+    match_token, match_rest = _TOKEN.match, _REST_OF_LINE.match
     while position < end:
         if text[position] == "%" and (position == 0 or text[position - 1] == "\n"):
             stop = text.find("\n", position)
@@ -124,10 +125,11 @@ def _split_games(text: str, collector: Collector, keep_sections: bool) -> Iterat
         kind = match.lastgroup if match.lastgroup not in ("name", "value") else "tag"
         position = match.end()
         if kind == "newline":
-            if line_is_blank and game is not None:
+            ends = match.group().count("\n")
+            if (line_is_blank or ends > 1) and game is not None:
                 yield game
                 game, section, in_section = None, None, False
-            line += 1
+            line += ends
             line_is_blank = True
             continue
         if kind == "space":
@@ -152,6 +154,8 @@ def _split_games(text: str, collector: Collector, keep_sections: bool) -> Iterat
             elif not told_text:
                 collector.note("text-ignored", "Text that belongs to no tag is left out.", line)
                 told_text = True
+            if section is None:
+                position = match_rest(text, position).end()  # type: ignore[union-attr]
             continue
         if kind == "bracket":
             inner = _COMMENTED.match(text, position - 1, position + 4096) or _QUOTES_INSIDE.match(text, position - 1)
