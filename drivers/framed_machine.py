@@ -15,32 +15,22 @@ from dataclasses import dataclass
 from drivers.api import (
     Action,
     Armed,
-    BoardConfirmed,
-    BoardInserted,
-    BoardPulled,
     Capability,
-    CardPassed,
     CommandReason,
     CommandReply,
     Connected,
     Disconnected,
-    Fault,
-    HopperChanged,
-    HopperState,
-    JobDone,
     JobReport,
     MachineEvent,
-    MachineFault,
     MachineIdentity,
     MachineSnapshot,
-    MachineStateCode,
     Outcome,
-    Segment,
     Sound,
     StreamOpener,
 )
 from drivers.event_queue import EventQueue
 from drivers.host import SYSTEM_RANDOM, HostIdentity
+from drivers.machine_events import event_of, reply_of, report_of, snapshot_of
 from drivers.port_task import PortDown, PortEvent, PortMessage, PortTask, PortUp
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import DeviceError, LinkLost
@@ -49,15 +39,9 @@ from firmware_bridge.wire.messages import (
     BY_CLASS,
     Abort,
     Arm,
-    BoardEvent,
-    CardEvent,
     CommandResult,
-    Confirmed,
     Display,
-    Done,
-    FaultEvent,
     Hello,
-    HopperEvent,
     MachineInfo,
     MachineState,
     Message,
@@ -280,8 +264,7 @@ class FramedMachine:
         finally:
             _forget(self._reports, waiting)
         assert isinstance(answer, ReportData)
-        placed = tuple((pair & 0xFF, pair >> 8) for pair in answer.placed)
-        return JobReport(answer.job_id, bool(answer.known), _state(answer.state), placed)
+        return report_of(answer)
 
     async def snapshot(self) -> MachineSnapshot:
         waiting = self._waiting(Snapshot())
@@ -291,18 +274,7 @@ class FramedMachine:
         finally:
             _forget(self._snapshots, waiting)
         assert isinstance(answer, MachineState)
-        north, east, south, west = answer.counts
-        return MachineSnapshot(
-            state=_state(answer.state),
-            board_in=bool(answer.board_in),
-            cover_closed=bool(answer.cover_closed),
-            hopper=_hopper(answer.hopper),
-            label=answer.label,
-            orientation=answer.orientation,
-            counts=(north, east, south, west),
-            job_id=answer.job_id,
-            boot_id=answer.boot_id,
-        )
+        return snapshot_of(answer)
 
     async def display(self, action: Action, board: int, copy: int, sound: Sound, text: str) -> None:
         """Show ``text`` (at most 255 bytes of UTF-8, longer ones are cut) if the machine has a display."""
@@ -369,7 +341,7 @@ class FramedMachine:
             case CommandResult():
                 waiting = self._commands.get(message.command_id)
                 if waiting is not None and not waiting.answer.done():
-                    waiting.answer.set_result(_reply(message))
+                    waiting.answer.set_result(reply_of(message))
             case ReportData():
                 _answer_first(self._reports, message, lambda asked: asked == Report(message.job_id))
             case MachineState():
@@ -377,7 +349,7 @@ class FramedMachine:
             case Nak():
                 self._on_nak(message)
             case _:
-                event = _event(message)
+                event = event_of(message)
                 if event is None:
                     return
                 if self._introduced:
@@ -420,81 +392,3 @@ def _answer_first(queue: deque[_Waiting], answer: Message, fits: Callable[[Messa
         if not waiting.answer.done() and fits(waiting.message):
             waiting.answer.set_result(answer)
             return
-
-
-def _reply(result: CommandResult) -> CommandReply:
-    """A number that this version does not know must not pass for success, nor for a reason that it is not."""
-    done = result.outcome == Outcome.DONE
-    try:
-        reason = CommandReason(result.reason)
-    except ValueError:
-        reason = CommandReason.UNSUPPORTED
-    return CommandReply(Outcome.DONE if done else Outcome.REFUSED, reason, bool(result.replayed))
-
-
-def _state(value: int) -> MachineStateCode:
-    try:
-        return MachineStateCode(value)
-    except ValueError:
-        return MachineStateCode.STOPPED
-
-
-def _hopper(value: int) -> HopperState:
-    try:
-        return HopperState(value)
-    except ValueError:
-        return HopperState.EMPTY
-
-
-def _event(message: Message) -> MachineEvent | None:
-    """The event of a message, None for messages that are none. Unknown numbers fall to the careful side."""
-    match message:
-        case CardEvent():
-            return CardPassed(
-                job_id=message.job_id,
-                index=message.index,
-                raw=message.raw,
-                best=message.best,
-                runner_up=message.runner_up,
-                margin=message.margin,
-                wanted=message.wanted,
-                confirmed=message.confirmed,
-                beam_ms=message.beam_ms / 10,
-                at_ms=message.at_ms,
-                read_ms=message.read_ms,
-                exit_ms=message.exit_ms,
-            )
-        case BoardEvent(seated=0):
-            return BoardPulled()
-        case BoardEvent():
-            return BoardInserted(message.label, message.orientation)
-        case Confirmed():
-            return BoardConfirmed(message.board, message.copy)
-        case Done():
-            north, east, south, west = message.counts
-            return JobDone(
-                message.job_id, message.board, message.copy, message.cards, (north, east, south, west), message.digest
-            )
-        case FaultEvent():
-            return _fault(message)
-        case HopperEvent():
-            return HopperChanged(_hopper(message.hopper))
-        case _:
-            return None
-
-
-def _fault(message: FaultEvent) -> MachineFault:
-    known = True
-    try:
-        fault = Fault(message.fault)
-    except ValueError:
-        fault, known = Fault.SENSOR, False
-    try:
-        segment = Segment(message.segment)
-    except ValueError:
-        segment = Segment.NONE
-    try:
-        action = Action(message.action)
-    except ValueError:
-        action = Action.COLLECT_CARDS
-    return MachineFault(message.job_id, fault, segment, message.in_flight, known and bool(message.recoverable), action)
