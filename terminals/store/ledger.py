@@ -98,6 +98,42 @@ def journals(connection: Connection) -> dict[tuple[int, int], int]:
     return {(int(device, 16), journal): high for device, journal, high in rows}
 
 
+def boundaries(connection: Connection, device: int, journal: int) -> list[tuple[int, str]]:
+    """(first seq, event) of a journal, ascending: which of its records belong to which event."""
+    rows = connection.execute(
+        "SELECT first, event FROM journal_event WHERE device = ? AND journal = ? ORDER BY first",
+        (device_hex(device), journal),
+    ).fetchall()
+    return [(int(row[0]), str(row[1])) for row in rows]
+
+
+def begin_in(connection: Connection, device: int, journal: int, event: str, next_seq: int) -> None:
+    """A terminal shows itself in an event: what it keys in from ``next_seq`` on belongs there.
+
+    What a journal that is new to the store holds already belongs there too. Only the first time in an event counts.
+    """
+    known = boundaries(connection, device, journal)
+    if any(of == event for _, of in known):
+        return
+    if not known:
+        before = connection.execute(
+            "SELECT event FROM record WHERE device = ? AND journal = ? ORDER BY seq DESC LIMIT 1",
+            (device_hex(device), journal),
+        ).fetchone()
+        if before is None or before[0] == event:
+            next_seq = 1
+        else:
+            known.append((1, before[0]))
+            connection.execute(
+                "INSERT INTO journal_event (device, journal, first, event) VALUES (?, ?, 1, ?)",
+                (device_hex(device), journal, before[0]),
+            )
+    connection.execute(
+        "INSERT INTO journal_event (device, journal, first, event) VALUES (?, ?, ?, ?)",
+        (device_hex(device), journal, max([next_seq, *(first for first, _ in known)]), event),
+    )
+
+
 def declare_hole(connection: Connection, device: int, journal: int, first: int, last: int) -> None:
     """Records ``first`` to ``last`` can't be had from the terminal any more; the journal goes on behind them."""
     connection.execute(

@@ -46,6 +46,14 @@ _FIRST = (
         upto INTEGER NOT NULL,
         PRIMARY KEY (device, journal)
     ) WITHOUT ROWID""",
+    # From which number on the records of a journal belong to an event; a journal may live for several evenings.
+    """CREATE TABLE journal_event (
+        device TEXT NOT NULL,
+        journal INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        event TEXT NOT NULL,
+        PRIMARY KEY (device, journal, event)
+    ) WITHOUT ROWID""",
     """CREATE TABLE hole (
         device TEXT NOT NULL,
         journal INTEGER NOT NULL,

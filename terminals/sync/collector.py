@@ -28,7 +28,7 @@ from firmware_bridge.wire.record import check_auth, record_crc
 from terminals.store.desk import Device
 from terminals.store.values import RawRecord, RecordKey, device_hex
 from terminals.sync.contacts import DEFAULT_LIMITS, Batch, Contacts, Limits, Send, Work
-from terminals.sync.ingest import TAKEN, Done, TakeDevice, TakeHole, TakeRecord, Verdict
+from terminals.sync.ingest import TAKEN, Done, TakeDevice, TakeHole, TakeJournal, TakeRecord, Verdict
 from terminals.sync.setup import EventSetup
 from terminals.sync.terminal import Terminal, Track
 
@@ -211,6 +211,7 @@ class Collector(Contacts):
         """Follow the journal that a terminal names, from its oldest unacknowledged record."""
         if not hello.journal_id:
             return []
+        self._put(TakeJournal(terminal.device, hello.journal_id, max(1, hello.next_seq)))
         upto = self._journals.get((terminal.device, hello.journal_id), 0)
         owed = max(1, hello.oldest_unacked or hello.next_seq)
         verified = min(owed - 1, upto)

@@ -25,7 +25,7 @@ from terminals.store.values import (
 from terminals.sync.period import is_final, locked_tables
 from terminals.sync.projection import AFTER_FINAL, LOCKED_TABLE, resolve, same_result
 from terminals.sync.sense import Meaning, Senseless, interpret
-from terminals.sync.setup import EventSetup
+from terminals.sync.setup import EventSetup, setup_from_json
 
 
 class Verdict(Enum):
@@ -49,6 +49,15 @@ class TakeRecord:
     raw: RawRecord
     seat: tuple[int, int] | None = None
     wall: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeJournal:
+    """A terminal shows itself: what it keys in from ``next_seq`` on belongs to this event."""
+
+    device: int
+    journal: int
+    next_seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +94,7 @@ class TakeHole:
     last: int
 
 
-Job = TakeRecord | TakeDevice | TakeAlarm | TakeDesk | TakeHole
+Job = TakeRecord | TakeJournal | TakeDevice | TakeAlarm | TakeDesk | TakeHole
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +117,22 @@ def ingest(connection: Connection, setup: EventSetup, jobs: Sequence[Job]) -> li
     return done
 
 
+@dataclass(slots=True)
+class _Home:
+    """An event that records belong to. holding: results are final; tables that are locked; None before it was asked."""
+
+    event: str
+    setup: EventSetup
+    holding: tuple[bool, frozenset[tuple[str, int]]] | None = None
+
+
 class _Batch:
     def __init__(self, connection: Connection, setup: EventSetup) -> None:
         self._connection = connection
         self._setup = setup
         self._event = desk.event_hex(setup.id)
-        self._holding: tuple[bool, frozenset[tuple[str, int]]] | None = None
+        self._homes: dict[str, _Home | None] = {self._event: _Home(self._event, setup)}
+        self._events_of: dict[tuple[int, int], list[tuple[int, str]]] = {}
         self._upto: dict[tuple[int, int], int] = {}
         self._changed: dict[tuple[int, int], int] = {}
 
@@ -124,6 +143,9 @@ class _Batch:
             return self._device(job.device)
         if isinstance(job, TakeAlarm):
             ledger.raise_alarm(self._connection, job.kind, job.subject, job.text)
+        elif isinstance(job, TakeJournal):
+            ledger.begin_in(self._connection, job.device, job.journal, self._event, job.next_seq)
+            self._events_of.pop((job.device, job.journal), None)
         elif isinstance(job, TakeDesk):
             desk.append_desk(
                 self._connection, self._event, desk.DeskEvent(job.kind, job.data, actor=job.actor, wall=job.wall)
@@ -160,12 +182,33 @@ class _Batch:
             upto = self._upto[name] = self._changed[name] = key.seq
         return Done(Verdict.QUARANTINED if reason else Verdict.STORED, upto)
 
+    def _home(self, key: RecordKey) -> _Home | None:
+        """The event that a record belongs to; None when the store no longer has it."""
+        name = (key.device, key.journal)
+        if name not in self._events_of:
+            self._events_of[name] = ledger.boundaries(self._connection, key.device, key.journal)
+        event = self._event
+        for first, of in self._events_of[name]:
+            if key.seq >= first:
+                event = of
+        if event not in self._homes:
+            row = desk.load_event(self._connection, int(event, 16))
+            setup = None if row is None else setup_from_json(row.id, row.name, row.plan_version, row.setup)
+            self._homes[event] = None if setup is None else _Home(event, setup)
+        return self._homes[event]
+
     def _keep(self, job: TakeRecord) -> str:
         """Store a record and what it means; gives the reason when it goes into quarantine."""
         reason = ""
         events: list[ResultEvent] = []
+        home = self._home(job.raw.key)
+        event = self._event if home is None else home.event
         try:
-            events = self._events(job, interpret(job.raw.body, job.raw.key.seq, self._setup, job.seat))
+            if home is None:
+                raise Senseless("its event is not in the store any more")
+            # Tonight's table says nothing about a record of another evening.
+            seat = job.seat if home.event == self._event else None
+            events = self._events(job, interpret(job.raw.body, job.raw.key.seq, home.setup, seat), home)
         except Senseless as senseless:
             reason = senseless.reason
         except Exception as error:
@@ -174,28 +217,28 @@ class _Batch:
                 raise
             reason = f"it could not be read ({type(error).__name__})"
         state = RecordState.QUARANTINED if reason else RecordState.STORED
-        ledger.insert(self._connection, job.raw, self._event, state, reason)
-        plays = {event.play: results.of_play(self._connection, self._event, event.play) for event in events}
-        for event in events:
-            number = results.append(self._connection, self._event, event)
-            plays[event.play].append(replace(event, number=number))
+        ledger.insert(self._connection, job.raw, event, state, reason)
+        plays = {item.play: results.of_play(self._connection, event, item.play) for item in events}
+        for item in events:
+            number = results.append(self._connection, event, item)
+            plays[item.play].append(replace(item, number=number))
         for play, history in plays.items():
-            results.put_current(self._connection, self._event, resolve(play, history))
+            results.put_current(self._connection, event, resolve(play, history))
         if reason:
             key = job.raw.key
             subject = f"{key.device_hex} {key.journal_hex} {key.seq}"
             ledger.raise_alarm(self._connection, "quarantine", subject, f"A record was set aside: {reason}.")
         return reason
 
-    def _held(self, meaning: Meaning) -> tuple[str, ...]:
+    def _held(self, meaning: Meaning, home: _Home) -> tuple[str, ...]:
         """Warnings that keep a result from counting by itself."""
-        if self._holding is None:
-            self._holding = (is_final(self._connection, self._event), locked_tables(self._connection, self._event))
-        final, locked = self._holding
+        if home.holding is None:
+            home.holding = (is_final(self._connection, home.event), locked_tables(self._connection, home.event))
+        final, locked = home.holding
         out = (AFTER_FINAL,) if final else ()
         return (*out, LOCKED_TABLE) if (meaning.play.section, meaning.table) in locked else out
 
-    def _events(self, job: TakeRecord, meaning: Meaning) -> list[ResultEvent]:
+    def _events(self, job: TakeRecord, meaning: Meaning, home: _Home) -> list[ResultEvent]:
         key = job.raw.key
         event = ResultEvent(
             kind=EventKind.ENTERED,
@@ -206,17 +249,17 @@ class _Batch:
             key=key,
             root=key.seq,
             confirmed=meaning.confirmed,
-            warnings=meaning.warnings + self._held(meaning),
+            warnings=meaning.warnings + self._held(meaning, home),
             wall=job.wall,
         )
         if not meaning.replaces:
             return [event]
         erases = meaning.kind is RecordKind.ERASED
         named = RecordKey(key.device, key.journal, key.seq - meaning.replaces)
-        made = results.of_record(self._connection, self._event, named)
+        made = results.of_record(self._connection, home.event, named)
         if made is None:
             kept = ledger.state_of(self._connection, named)
-            if kept is not None and kept[1] != self._event:
+            if kept is not None and kept[1] != home.event:
                 raise Senseless("it stands for a record of another event")
             if kept is not None and kept[0] is RecordState.QUARANTINED:
                 if erases:
@@ -224,13 +267,12 @@ class _Batch:
                 return [event]
             # The named record is in a hole: the entry is known by it all the same.
             return [replace(event, kind=EventKind.ERASED if erases else EventKind.CORRECTED, root=named.seq)]
-        before = results.of_entry(self._connection, self._event, key.device_hex, key.journal, made.root) or made
+        before = results.of_entry(self._connection, home.event, key.device_hex, key.journal, made.root) or made
         if erases:
             return [replace(event, kind=EventKind.ERASED, play=before.play, root=made.root)]
         if before.play != meaning.play:
-            left = replace(
-                event, kind=EventKind.LEFT, play=before.play, content=None, root=made.root, warnings=self._held(meaning)
-            )
+            held = self._held(meaning, home)
+            left = replace(event, kind=EventKind.LEFT, play=before.play, content=None, root=made.root, warnings=held)
             return [left, replace(event, kind=EventKind.CORRECTED, root=made.root)]
         only_confirmed = (
             meaning.confirmed

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sync_fakes import CLUB, ERASED, NOT_PLAYED, FakeHost, FakeTerminal, an_event, body
+from sync_fakes import CLUB, ERASED, NOT_PLAYED, SMALL, FakeHost, FakeTerminal, an_event, body
 
 from drivers.api import StationConnected, StationIdentity, StationMessage
 from firmware_bridge.wire.messages import Admit, Call, Credit, Message, RecordAck, RecordNak, Resend, TablePlan, Text
 from firmware_bridge.wire.numbers import RecordReason
 from terminals.contract import Contract
 from terminals.result import Played
-from terminals.store import desk, ledger
+from terminals.store import desk, ledger, results
 from terminals.store.desk import Device, DeviceState
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, RecordKey, RecordState
@@ -534,6 +534,28 @@ def test_records_that_the_terminal_still_owes_are_never_given_up(host: FakeHost)
     terminal.repeat()
     host.run()
     assert len(terminal.shown) == 2
+
+
+# --- several evenings ---
+
+
+def test_what_was_keyed_in_yesterday_and_not_sent_belongs_to_yesterday(tmp_path: Path) -> None:
+    host = FakeHost(tmp_path / "x.db")
+    terminal = a_terminal(host)
+    terminal.enter(body(board=1))
+    host.run()
+    terminal.enter(body(board=2))  # the host is switched off before this arrives
+    host.close()
+    tonight = FakeHost(tmp_path / "x.db", new_event(0xBEEF, "Wednesday", {1: SMALL}, host.setup.settings))
+    tonight.introduce(terminal)
+    terminal.enter(body(board=3, round=2, ew=6))
+    tonight.run()
+    assert len(terminal.shown) == 3
+    assert [row.play.board for row in tonight.current()] == [3]
+    yesterday = tonight.ask(lambda connection: results.current(connection, host.event))
+    assert [row.play.board for row in yesterday] == [1, 2]
+    assert tonight.alarms() == []
+    tonight.close()
 
 
 # --- the rest ---
