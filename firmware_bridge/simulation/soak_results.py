@@ -43,7 +43,7 @@ MAX_TERMINALS = PER_STATION * 26
 BOARDS_PER_ROUND = 3
 ROUND_S = 27 * 60
 BAUD = 115200
-HEAL_S = 3 * 3600.0
+HEAL_S = 6 * 3600.0
 CONTROLS = ("commit", "journal")
 """What a control run leaves out: acknowledging only after COMMIT; the journal id in the key of a record."""
 

@@ -46,12 +46,13 @@ _FIRST = (
         upto INTEGER NOT NULL,
         PRIMARY KEY (device, journal)
     ) WITHOUT ROWID""",
+    # In a table WITHOUT ROWID the columns of the key come first: quick_check of some SQLite versions calls others NULL.
     # From which number on the records of a journal belong to an event; a journal may live for several evenings.
     """CREATE TABLE journal_event (
         device TEXT NOT NULL,
         journal INTEGER NOT NULL,
-        first INTEGER NOT NULL,
         event TEXT NOT NULL,
+        first INTEGER NOT NULL,
         PRIMARY KEY (device, journal, event)
     ) WITHOUT ROWID""",
     """CREATE TABLE hole (

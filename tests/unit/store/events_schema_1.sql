@@ -3,7 +3,7 @@ CREATE UNIQUE INDEX event_active ON event(active) WHERE active = 1;
 CREATE TABLE device ( id TEXT PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('waiting', 'admitted', 'refused')), section INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL DEFAULT 0, key BLOB, model TEXT NOT NULL DEFAULT '', firmware TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '' ) WITHOUT ROWID;
 CREATE UNIQUE INDEX device_place ON device(section, place) WHERE state = 'admitted' AND place > 0;
 CREATE TABLE journal ( device TEXT NOT NULL, journal INTEGER NOT NULL, upto INTEGER NOT NULL, PRIMARY KEY (device, journal) ) WITHOUT ROWID;
-CREATE TABLE journal_event ( device TEXT NOT NULL, journal INTEGER NOT NULL, first INTEGER NOT NULL, event TEXT NOT NULL, PRIMARY KEY (device, journal, event) ) WITHOUT ROWID;
+CREATE TABLE journal_event ( device TEXT NOT NULL, journal INTEGER NOT NULL, event TEXT NOT NULL, first INTEGER NOT NULL, PRIMARY KEY (device, journal, event) ) WITHOUT ROWID;
 CREATE TABLE hole ( device TEXT NOT NULL, journal INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (device, journal, first) ) WITHOUT ROWID;
 CREATE TABLE record ( number INTEGER PRIMARY KEY, device TEXT NOT NULL, journal INTEGER NOT NULL, seq INTEGER NOT NULL CHECK (seq > 0), body BLOB NOT NULL, crc INTEGER NOT NULL, auth BLOB NOT NULL, event TEXT NOT NULL, state TEXT NOT NULL CHECK (state IN ('stored', 'quarantined')), reason TEXT NOT NULL DEFAULT '', UNIQUE (device, journal, seq) );
 CREATE TABLE conflict ( number INTEGER PRIMARY KEY, device TEXT NOT NULL, journal INTEGER NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL, crc INTEGER NOT NULL, auth BLOB NOT NULL, event TEXT NOT NULL, UNIQUE (device, journal, seq, body) );

@@ -34,7 +34,16 @@ from terminals.result import (
 from terminals.store import content, desk, ledger, results
 from terminals.store.desk import DeskEvent, Device, DeviceState, EventRow, Person
 from terminals.store.schema import MIGRATIONS
-from terminals.store.values import EventKind, PlayKey, RawRecord, RecordKey, RecordState, ResultEvent
+from terminals.store.values import (
+    EventKind,
+    PlayKey,
+    PlayState,
+    PlayStatus,
+    RawRecord,
+    RecordKey,
+    RecordState,
+    ResultEvent,
+)
 from terminals.sync.event_store import EventStore
 
 EVENT = "00000000000000ee"
@@ -161,6 +170,31 @@ def test_a_read_only_question_can_not_write(tmp_path: Path) -> None:
     asyncio.run(store.submit(lambda connection: desk.save_device(connection, Device(1, DeviceState.WAITING))))
     assert set(store.roster()) == {1}
     store.close()
+
+
+def test_a_file_with_something_in_every_table_is_found_undamaged(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    database = Database.open(path, MIGRATIONS)
+    raw = RawRecord(RecordKey(1, 2, 3), bytes(14), 4)
+    with database.transaction() as connection:
+        desk.save_event(connection, EventRow(1, "Mon", "{}", 1, ""))
+        desk.save_device(connection, Device(1, DeviceState.WAITING))
+        ledger.begin_in(connection, 1, 2, EVENT, 1)
+        ledger.declare_hole(connection, 1, 2, 1, 2)
+        ledger.insert(connection, raw, EVENT, RecordState.STORED)
+        ledger.insert_conflict(connection, raw, EVENT)
+        ledger.raise_alarm(connection, "auth", "a1", "text")
+        results.append(connection, EVENT, ResultEvent(EventKind.RULED, PlayKey("A", 1, 1, 2), PassedOut(), action="a"))
+        results.put_current(connection, EVENT, PlayState(PlayKey("A", 1, 1, 2), PassedOut(), PlayStatus.AMENDED))
+        results.set_reader_position(connection, "pages", 1)
+        desk.append_desk(connection, EVENT, DeskEvent("call", {}))
+        desk.save_person(connection, EVENT, Person("A", 1, "N"))
+        desk.probe(connection)
+    tables = [row[0] for row in database.query("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for table in tables:
+        assert database.query(f"SELECT COUNT(*) FROM {table}") != [(0,)], table
+    database.close()
+    Database.open(path, MIGRATIONS).close()
 
 
 FROZEN = Path(__file__).parent / "events_schema_1.sql"
