@@ -6,13 +6,13 @@ written before anything is answered or moved. Motors stop when the cover opens, 
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
 from drivers.api import CardRead
+from drivers.gpio_machine.interlocks import PACK, Command, Situation, deal_digest, objection
 from drivers.gpio_machine.journal import JobRecord, Journal, Remembered
 from drivers.gpio_machine.settings import MachineSettings
 from drivers.gpio_machine.sorter import AtReader, Phase, Placed, ReadyForNext, Sorter, Trouble
@@ -56,14 +56,11 @@ from firmware_bridge.wire.numbers import (
     Segment,
 )
 
-PACK = 52
 HAND = 13
 UNKNOWN = 255
 FIRMWARE = "gpio 1.0"
 
 ACCEPTS = (Arm, Start, Pause, Resume, Abort, ReadBoard, Report, Snapshot, Display)
-
-Command = Arm | Start | Pause | Resume | Abort | ReadBoard
 
 _ADVICE = {
     Fault.JAM: Action.CLEAR_JAM,
@@ -207,7 +204,7 @@ class Controller:
             else:
                 self._send(CommandResult(message.command_id, Outcome.REFUSED, CommandReason.ID_REUSED, 0))
             return
-        reason = self._objection(message)
+        reason = objection(message, self._situation())
         outcome = Outcome.DONE if reason is CommandReason.NONE else Outcome.REFUSED
         memory = self._journal.memory.with_command(Remembered(message.command_id, crc, outcome, reason))
         if outcome is Outcome.DONE and isinstance(message, Arm):
@@ -217,68 +214,20 @@ class Controller:
         if outcome is Outcome.DONE:
             self._do(message, now)
 
-    def _objection(self, message: Command) -> CommandReason:
-        match message:
-            case Arm():
-                return self._objection_to_arm(message)
-            case Start():
-                return self._objection_to_start(message)
-            case Pause():
-                if self._armed is None or message.job_id != self._armed.job_id:
-                    return CommandReason.WRONG_JOB
-                dealing = self.state is MachineStateCode.DEALING and self._stop_after is None
-                return CommandReason.NONE if dealing else CommandReason.WRONG_STATE
-            case Resume():
-                return self._objection_to_resume(message)
-            case Abort():
-                other = message.job_id and (self._armed is None or message.job_id != self._armed.job_id)
-                return CommandReason.WRONG_JOB if other else CommandReason.NONE
-            case ReadBoard():
-                return CommandReason.UNSUPPORTED
-
-    def _objection_to_arm(self, message: Arm) -> CommandReason:
-        if self.state in (MachineStateCode.DEALING, MachineStateCode.PAUSED):
-            return CommandReason.WRONG_STATE
-        if not 1 <= message.board <= 999 or message.digest != _digest(message.board, message.routing):
-            return CommandReason.WRONG_DIGEST
-        if self._senses("board") and any(self._counts):
-            return CommandReason.POCKETS_NOT_EMPTY
-        return CommandReason.NONE
-
-    def _objection_to_start(self, message: Start) -> CommandReason:
-        armed = self._armed
-        if message.boot_id != self._boot_id:
-            return CommandReason.WRONG_BOOT
-        if self.state is not MachineStateCode.ARMED or armed is None:
-            return CommandReason.WRONG_STATE
-        if (message.job_id, message.board, message.copy) != (armed.job_id, armed.board, armed.copy):
-            return CommandReason.WRONG_JOB
-        if message.digest != armed.digest:
-            return CommandReason.WRONG_DIGEST
-        if any(self._counts) or self._sorter.in_flight:
-            return CommandReason.POCKETS_NOT_EMPTY
-        return self._objection_to_moving(first=True)
-
-    def _objection_to_resume(self, message: Resume) -> CommandReason:
-        armed = self._armed
-        if armed is None or message.job_id != armed.job_id:
-            return CommandReason.WRONG_JOB
-        stopped = self.state is MachineStateCode.STOPPED and self._resumable
-        if not stopped and self.state is not MachineStateCode.PAUSED:
-            return CommandReason.WRONG_STATE
-        if message.next_index != len(self._placed()):
-            return CommandReason.WRONG_STATE
-        return self._objection_to_moving(first=False)
-
-    def _objection_to_moving(self, first: bool) -> CommandReason:
-        """The interlocks that hold for every movement of a motor."""
-        if not self._senses("cover"):
-            return CommandReason.COVER_OPEN
-        if not self._senses("board"):
-            return CommandReason.NO_BOARD
-        if (first or len(self._placed()) < PACK) and self._hopper() is Hopper.EMPTY and not self._sorter.in_flight:
-            return CommandReason.HOPPER_EMPTY
-        return CommandReason.NONE
+    def _situation(self) -> Situation:
+        return Situation(
+            state=self.state,
+            armed=self._armed,
+            boot_id=self._boot_id,
+            board_in=self._senses("board"),
+            cover_closed=self._senses("cover"),
+            hopper_empty=self._hopper() is Hopper.EMPTY,
+            pockets_empty=not any(self._counts),
+            in_flight=self._sorter.in_flight,
+            placed=len(self._placed()),
+            stopping=self._stop_after is not None,
+            resumable=self._resumable,
+        )
 
     def _do(self, message: Command, now: float) -> None:
         match message:
@@ -446,7 +395,7 @@ class Controller:
         routing = bytearray(HAND)
         for card, pocket in self._placed():
             routing[card // 4] |= pocket << 2 * (card % 4)
-        digest = _digest(armed.board, bytes(routing))
+        digest = deal_digest(armed.board, bytes(routing))
         self._send(Done(armed.job_id, armed.board, armed.copy, PACK, bytes(self._counts), digest))
 
     def _stop_after_card(self, fault: Fault) -> None:
@@ -471,7 +420,3 @@ class Controller:
 
 def _clamp(value: float) -> int:
     return min(65535, max(0, int(value + 0.5)))
-
-
-def _digest(board: int, routing: bytes) -> bytes:
-    return hashlib.sha256(board.to_bytes(2, "little") + routing).digest()[:8]
