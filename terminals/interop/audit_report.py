@@ -34,8 +34,16 @@ def audit_text(report: AuditReport, name: str = "") -> str:
         out += [f"  {note}" for note in report.notes[:SHOWN]]
         if len(report.notes) > SHOWN:
             out.append(f"  and {len(report.notes) - SHOWN} more")
-    out += ["", "All published numbers are equal." if report.equal else "Not all published numbers are equal."]
+    out += ["", _verdict(report)]
     return "\n".join(out)
+
+
+def _verdict(report: AuditReport) -> str:
+    if not report.equal:
+        return "Not all published numbers are equal."
+    if not report.contract_scores_checked + report.points_checked + report.totals_checked:
+        return "There was no published number to compare."
+    return "All published numbers are equal."
 
 
 def _changes(report: AuditReport) -> str:

@@ -1,4 +1,4 @@
-"""Results in PBN 2.1: reads ``ScoreTable`` and ``TotalScoreTable`` of whoever wrote them.
+"""Results in PBN 2.1: reads ``ScoreTable`` and ``TotalScoreTable`` of whoever wrote them, else the games themselves.
 
 Source: PBN standard 2.1, sections 3.4, 5.9 and 5.10. An artificial score has ``-`` for contract, declarer and result;
 its percentages are in the Percentage columns. Assigned scores are read back from our own remarks.
@@ -24,6 +24,7 @@ from terminals.interop.exchange import (
     Published,
     number_plays,
 )
+from terminals.interop.pbn_games import VULNERABLE, Game, games_event, has_results
 from terminals.interop.pbn_tables import read_columns, read_row
 from terminals.interop.roster import Roster
 from terminals.interop.tokens import (
@@ -51,20 +52,8 @@ from terminals.scoring.boards import Method
 from terminals.scoring.lines import MAX_BOARD, Contestant, ResultLine
 
 _TAG = re.compile(r'\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
-_VULNERABLE = {
-    "NONE": Vulnerability.NONE,
-    "LOVE": Vulnerability.NONE,
-    "-": Vulnerability.NONE,
-    "NS": Vulnerability.NS,
-    "EW": Vulnerability.EW,
-    "ALL": Vulnerability.ALL,
-    "BOTH": Vulnerability.ALL,
-}
 _FIRST_UNNAMED = 200_001
 MAX_MULTIPLICITY = 10_000
-
-Game = tuple[dict[str, str], dict[str, list[str]], int]
-"""Tags, rows of each table, and the line of the first tag."""
 
 
 def read_pbn_results(data: bytes, where: str = "") -> ExchangeEvent:
@@ -80,7 +69,9 @@ def read_pbn_results(data: bytes, where: str = "") -> ExchangeEvent:
         text = data.decode("latin-1")
     games = _games(text)
     if not any("ScoreTable" in tables for _, tables, _ in games):
-        raise _unusable("There is no ScoreTable in the file.", where)
+        if has_results(games):
+            return games_event(games, where)
+        raise _unusable("There are no results in the file: no ScoreTable, and no game that was played.", where)
     return _Reader(games, where).read()
 
 
@@ -230,7 +221,7 @@ class _Reader:
 
     def _score_table(self, board: int, tags: Mapping[str, str], rows: list[str]) -> None:
         columns = read_columns(tags["ScoreTable"])
-        marked = _VULNERABLE.get(tags.get("Vulnerable", "").strip().upper())
+        marked = VULNERABLE.get(tags.get("Vulnerable", "").strip().upper())
         vulnerability = marked if marked is not None and marked is not vulnerability_of(board) else None
         for index, row in enumerate(rows, start=1):
             at = f"board {board}, line {index}"

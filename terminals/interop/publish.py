@@ -33,8 +33,8 @@ class EventInfo:
     club_id: str = ""
     version: str = ""
     players: Mapping[Contestant, tuple[ExchangePlayer, ...]] = field(default_factory=dict)
-    directions: Mapping[Contestant, str] = field(default_factory=dict)
     kind: EventKind = EventKind.PAIRS
+    directions: Mapping[Contestant, str] = field(default_factory=dict)
 
 
 def publish_session(

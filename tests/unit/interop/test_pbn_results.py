@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -182,3 +184,68 @@ def test_sections_keep_apart_in_both_formats() -> None:
         assert report.equal
         assert report.changes == {}
         assert report.totals_checked == 20
+
+
+def game(**tags: str) -> str:
+    return "".join(f'[{name} "{value}"]\n' for name, value in tags.items()) + "\n"
+
+
+def test_games_without_tables_are_plays() -> None:
+    text = (
+        game(Event="E", Board="1", Contract="5H", Declarer="S", Result="10", Score="NS -50", North="a", South="b")
+        + game(Contract="4H", Declarer="N", Result="10", Score="NS 420", North="c", South="d", East="e", West="f")
+        + game(Board="2", Contract="3NT", Declarer="E", Result="9", Score="400")
+        + game(Board="3", Contract="Pass", Declarer="", Result="", Score="0")
+        + game(Board="4", Contract="2H", Declarer="^W", Result="EW 8", Score="EW 110 NS -110", Vulnerable="None")
+        + game(Board="5", Contract="?", Declarer="?", Result="?")
+    )
+    event = read_pbn_results(text.encode())
+    assert [(one.line.board, one.score) for one in event.lines] == [(1, -50), (1, 420), (2, -400), (3, 0), (4, -110)]
+    report = audit_event(event)
+    assert report.equal
+    assert report.contract_scores_checked == 5
+    wrong = audit_event(read_pbn_results(text.replace("NS 420", "NS 450").encode()))
+    assert [one.as_dict()["published"] for one in wrong.score_mismatches] == [450]
+
+
+def test_two_rooms_are_a_match() -> None:
+    def room(name: str, score: str, more: str = "", contract: str = "4H", tricks: str = "10") -> str:
+        tags = {"Board": "1", "Contract": contract, "Declarer": "N", "Result": tricks, "Score": score, "Room": name}
+        tags |= {"HomeTeam": "Home", "VisitTeam": "Visit", "Round": "3"}
+        return game(**tags, **({"ScoreIMP": more} if more else {}))
+
+    text = room("Open", "NS 420", "NS 10") + room("Closed", "NS -50", tricks="9")
+    event = read_pbn_results(text.encode())
+    assert event.kind is EventKind.TEAMS
+    assert event.matches[0].round == 3
+    report = audit_event(event)
+    assert (report.equal, report.points_checked, report.method) == (True, 1, "imps")
+    wrong = audit_event(read_pbn_results(text.replace("NS 10", "NS 11").encode()))
+    assert [one.as_dict()["computed"] for one in wrong.points_mismatches] == [10]
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        {"Board": "x", "Contract": "4H", "Declarer": "N", "Result": "10"},
+        {"Board": "1", "Contract": "9H", "Declarer": "N", "Result": "10"},
+        {"Board": "1", "Contract": "4H", "Declarer": "N", "Result": "many"},
+        {"Board": "1", "Contract": "4H", "Declarer": "N", "Result": "14"},
+    ],
+)
+def test_games_that_can_not_be_are_refused(tags: dict[str, str]) -> None:
+    with pytest.raises(EntryError) as caught:
+        read_pbn_results(game(**tags).encode(), "f.pbn")
+    assert caught.value.exit_status == 1
+    assert "line 1" in caught.value.where
+
+
+@pytest.mark.skipif("FIRMWARE_BRIDGE_TEST_DATA" not in os.environ, reason="needs the folder of test data")
+def test_a_real_match_file_is_equal() -> None:
+    folder = Path(os.environ["FIRMWARE_BRIDGE_TEST_DATA"])
+    found = next(iter(folder.rglob("match-export.pbn")), None)
+    if found is None:
+        pytest.skip("match-export.pbn is not in the folder")
+    report = audit_event(read_pbn_results(found.read_bytes()))
+    assert report.equal
+    assert report.contract_scores_checked == report.lines > 1

@@ -97,3 +97,10 @@ def test_a_line_that_can_not_be_ends_with_1(tmp_path: Path, capsys: Captured) ->
     code, answer, _ = run([str(path)], capsys)
     assert code == 1
     assert "points_mismatches" not in answer
+
+
+def test_nothing_to_compare_is_said(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "bare.pbn"
+    path.write_text('[Board "1"]\n[Declarer "N"]\n[Contract "1NT"]\n[Result "7"]\n')
+    assert main(["results", "audit", str(path)]) == 0
+    assert "no published number to compare" in capsys.readouterr().out
