@@ -7,7 +7,7 @@ its percentages are in the Percentage columns. Assigned scores are read back fro
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from dealer.board import Vulnerability, vulnerability_of
@@ -26,7 +26,7 @@ from terminals.interop.exchange import (
 )
 from terminals.interop.pbn_games import VULNERABLE, Game, games_event, has_results
 from terminals.interop.pbn_tables import read_columns, read_row
-from terminals.interop.roster import Roster
+from terminals.interop.roster import Roster, numbers_collide
 from terminals.interop.tokens import (
     is_pass,
     read_artificial,
@@ -130,6 +130,7 @@ class _Reader:
         for tags, tables, _ in self.games:
             if "TotalScoreTable" in tables:
                 totals_in = self._totals(tags["TotalScoreTable"], tables["TotalScoreTable"]) or totals_in
+        self.roster.colliding = numbers_collide(self._plays())
         self.roster.close()
         board = 0
         for tags, tables, line in self.games:
@@ -161,6 +162,14 @@ class _Reader:
             warnings=tuple(dict.fromkeys(self.warnings + self.roster.warnings)),
             extra=extra,
         )
+
+    def _plays(self) -> Iterator[tuple[object, str, str]]:
+        for tags, tables, line in self.games:
+            columns = read_columns(tags.get("ScoreTable", ""))
+            for row in tables.get("ScoreTable", ()):
+                values = read_row(row, columns) or {}
+                place = (values.get("Section", ""), tags.get("Board", ""), line)
+                yield place, values.get("PairId_NS", ""), values.get("PairId_EW", "")
 
     def _method(self) -> Method:
         scoring = " ".join(tags.get("Scoring", "") for tags, _, _ in self.games).upper()

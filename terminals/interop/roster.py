@@ -6,6 +6,7 @@ every section, letters before or directions behind the number, three-part labels
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from terminals.interop.exchange import Entrant
@@ -15,11 +16,28 @@ from terminals.scoring.lines import Contestant
 _FIRST_INVENTED = 100_001
 
 
+def numbers_collide(plays: Iterable[tuple[object, str, str]]) -> bool:
+    """Whether the two directions use the same numbers: one of them is on both sides of the same board.
+
+    plays: (board and section, label of North-South, label of East-West).
+    """
+    sides: dict[object, tuple[set[str], set[str]]] = {}
+    for board, north_south, east_west in plays:
+        held = sides.setdefault(board, (set(), set()))
+        held[0].add(north_south.strip().upper())
+        held[1].add(east_west.strip().upper())
+    return any((ns & ew) - {"", "-"} for ns, ew in sides.values())
+
+
 class Roster:
-    """Collects entrants, then finds who sits where. ``close`` comes between the two."""
+    """Collects entrants, then finds who sits where. ``close`` comes between the two.
+
+    winners: 1, 2, or 0 when the file does not say. colliding: see ``numbers_collide``; set before ``close``.
+    """
 
     def __init__(self, winners: int = 0) -> None:
         self.winners = winners
+        self.colliding = False
         self.entrants: list[Entrant] = []
         self.warnings: list[str] = []
         self._raw: list[tuple[str, str, Entrant, bool]] = []
@@ -50,10 +68,15 @@ class Roster:
             place = section or letters
             parsed.append((place, number, behind or direction))
             counts[place, str(number), team] = counts.get((place, str(number), team), 0) + 1
+        listed: set[tuple[str, int]] = set()
         for (label, section, entrant, team), (place, numeral, direction) in zip(self._raw, parsed, strict=True):
+            if self.colliding and numeral is not None and not direction and not team:
+                # Numbers that are there twice without a direction: North-South is listed before East-West.
+                direction = "EW" if (place, numeral) in listed else "NS"
+                listed.add((place, numeral))
             if numeral is None:
                 contestant = Contestant(place, self._next())
-            elif counts[place, str(numeral), team] > 1 and direction:
+            elif direction and (self.colliding or counts[place, str(numeral), team] > 1):
                 contestant = Contestant(place, numeral, direction)
             else:
                 contestant = Contestant(place, numeral)
@@ -95,12 +118,12 @@ class Roster:
             keys += [(letters or section, str(number)), (section, str(number)), ("", str(number))]
         for kind in (team, not team):  # teams without pairs of their own sit down under the team's number
             for place, name in keys:
-                for wanted in (side, ""):
+                for wanted in (side,) if self.colliding and side else (side, ""):
                     found = self._found.get((place, name, wanted, kind))
                     if found is not None:
                         return found
         numeral = parsed[1] if parsed is not None else self._next()
-        direction = side if self.winners == 2 else ""
+        direction = side if self.winners == 2 or self.colliding else ""
         contestant = Contestant(section, numeral, direction)
         if contestant in self._used:
             contestant = Contestant(section, self._next(), direction)

@@ -26,7 +26,7 @@ from terminals.interop.exchange import (
     Published,
     number_plays,
 )
-from terminals.interop.roster import Roster
+from terminals.interop.roster import Roster, numbers_collide
 from terminals.interop.tokens import (
     is_pass,
     read_artificial,
@@ -88,6 +88,7 @@ class _Reader:
         for container, section in self._containers():
             for participants in container.findall("PARTICIPANTS"):
                 self._participants(participants, section)
+        self.roster.colliding = self.roster.winners != 1 and numbers_collide(self._plays())
         self.roster.close()
         session = 0
         for container, section in self._containers():
@@ -128,6 +129,13 @@ class _Reader:
             warnings=tuple(dict.fromkeys(self.warnings + self.roster.warnings)),
             extra=extra,
         )
+
+    def _plays(self) -> Iterator[tuple[object, str, str]]:
+        for container, section in self._containers():
+            for board in container.findall("BOARD"):
+                number = text_of(board, "BOARD_NUMBER")
+                for line in board.findall("TRAVELLER_LINE"):
+                    yield (section, number), text_of(line, "NS_PAIR_NUMBER"), text_of(line, "EW_PAIR_NUMBER")
 
     def _containers(self) -> Iterator[tuple[Element, str]]:
         """EVENT and the SESSIONs and SECTIONs in it, each with the section it stands for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -249,3 +250,20 @@ def test_a_real_match_file_is_equal() -> None:
     report = audit_event(read_pbn_results(found.read_bytes()))
     assert report.equal
     assert report.contract_scores_checked == report.lines > 1
+
+
+def test_equal_numbers_in_both_directions_without_a_word_about_it() -> None:
+    event = published(mitchell(5, 5, 2))
+    text = write_pbn_results(event).decode().replace("Direction\\2L", "Extra\\2L")
+    text = re.sub(r"^( *\S+ +\d+) (NS|EW) ", r"\1 -  ", text, flags=re.MULTILINE)
+    back = read_pbn_results(text.encode())
+    assert back.winners == 2
+    report = audit_event(back)
+    assert report.equal, report.total_mismatches
+    assert (report.totals_checked, report.notes) == (10, ())
+    xml = write_usebio(event).decode()
+    for old in ("<DIRECTION>NS</DIRECTION>", "<DIRECTION>EW</DIRECTION>", "<WINNER_TYPE>2</WINNER_TYPE>"):
+        xml = xml.replace(old, "")
+    report = audit_event(read_usebio(xml.encode()))
+    assert report.equal, report.total_mismatches
+    assert report.totals_checked == 10

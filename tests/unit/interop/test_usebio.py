@@ -293,7 +293,7 @@ def test_team_matches() -> None:
         (b"<a>" * 60 + b"</a>" * 60, 2),
         (file(line("1NT", "N", "7")).replace(b"<BOARD_NUMBER>1", b"<BOARD_NUMBER>x"), 1),
         (file(line("1NT", "N", "7", "12.5")), 1),
-        (file(line("1NT", "N", "7", ns="2")), 1),
+        (file(line("1NT", "N", "7", ns="2"), head="<WINNER_TYPE>1</WINNER_TYPE>"), 1),
         (file(line("1NT", "N", "7").replace("<EW_PAIR_NUMBER>2</EW_PAIR_NUMBER>", "")), 1),
     ],
 )
