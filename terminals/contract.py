@@ -2,6 +2,8 @@
 
 Frozen values without I/O. Text forms: ``3NTX`` (without declarer), ``3NTX N`` (with). Dialects of other programs are
 read in ``terminals.interop``.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

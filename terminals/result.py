@@ -4,6 +4,8 @@ Seven facts that must never be mixed up: played; passed out (a result of 0, Law 
 an artificial adjusted score (Law 12C2); an assigned adjusted score, possibly split or weighted (Laws 12C1, 12C4);
 not entered yet; a scheduled sit-out. North-South and East-West are two independent values wherever a ruling is
 involved. Frozen values, no I/O.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Matchpoints by forms of a fouled board (Law 87), artificial scores at their flat value (Law 12C2; the session-percentage
 rule needs the whole session and is applied in ``session``). Pure functions, exact.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

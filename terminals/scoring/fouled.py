@@ -2,6 +2,8 @@
 
 Two ways: the director says from which play on the board was another one, or a read-back of the boards after play tells
 how the cards lay at certain moments. Digests stand for the cards; no card is seen here.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What scoring reads: contestants, result lines, fields, winner groups, session adjustments. Frozen values, no I/O."""
+"""What scoring reads: contestants, result lines, fields, winner groups, session adjustments. Frozen values, no I/O.
+
+Laws are cited by their edition of 2007.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Events of several matches: victory points added up, byes, short matches, mismatches, carry-over.
 
 Where a formula is a federation's regulation the docstring says so; all of them are Law 78D, none is a Law.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Home sits North-South in the open room and East-West in the closed room. A board's result is kept twice, once as each
 team sees it: after a split score or an artificial score the two are not each other's negative (Laws 12C1, 86).
 Weighted outcomes are converted first and averaged after (Law 12C1(c)). Pure, exact.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

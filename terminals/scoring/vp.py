@@ -3,6 +3,8 @@
 Law 78D leaves victory points to regulations. Both scales are computed with 60 digits, rounded, and then passed over
 until the steps never grow: that correction pass is part of the published scales. Margins are whole IMPs; a margin with
 a fraction is rounded first, an exact half away from zero.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations
