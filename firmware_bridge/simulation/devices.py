@@ -41,6 +41,9 @@ class DeviceSpec:
         line = "tcp://127.0.0.1:0" if sys.platform == "win32" else "pty"
         words = ["--line", line, "--baud", str(self.baud), "--state", str(self.state), "--seed", str(self.seed)]
         words += ["--speed", self.speed, "--with-parent"]
+        if sys.platform != "win32":
+            # By a name of its own: the number of a pty that was closed is given to the next one who asks.
+            words += ["--link", str(self.state / "port")]
         if self.evidence is not None:
             words += ["--evidence", str(self.evidence)]
         return [self.kind, *words, *self.options]
