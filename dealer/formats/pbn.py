@@ -23,7 +23,7 @@ from dealer.formats.collect import (
 from dealer.formats.pbn_write import write
 from dealer.generate import MAX_BOARD_NUMBER, Origin
 
-__all__ = ["PbnGame", "parse_games", "read", "sniff", "write"]
+__all__ = ["PbnGame", "parse_games", "read", "read_escape_line", "sniff", "write"]
 
 MAX_TAGS_PER_GAME = 1000
 MAX_TAGS = 8_000_000
@@ -116,7 +116,7 @@ def _split_games(text: str, collector: Collector, keep_sections: bool) -> Iterat
         if text[position] == "%" and (position == 0 or text[position - 1] == "\n"):
             stop = text.find("\n", position)
             stop = end if stop < 0 else stop
-            _escape_line(text[position : min(stop, position + 300)], collector)
+            read_escape_line(text[position : min(stop, position + 300)], collector)
             position, line_is_blank = stop, False
             continue
         match = match_token(text, position)
@@ -207,7 +207,8 @@ def _starts_game(game: PbnGame, name: str, value: str) -> bool:
     return name != "Deal" or game.tags["Deal"] != value
 
 
-def _escape_line(text: str, collector: Collector) -> None:
+def read_escape_line(text: str, collector: Collector) -> None:
+    """Take the set's identity from a line that starts with %, if it is the one that we write."""
     match = _SET_LINE.match(text)
     if match:
         collector.set_id = match["id"]

@@ -93,7 +93,8 @@ def test_random_bytes(name, data):
     st.lists(
         st.sampled_from(
             ['[Board "1"]', '[Deal "', '[Deal "N:- - - -"]', "{", "}", ";", "\n", "\n\n", "%", '"', "]", "[",
-             '[Board "#"]', '[Event "##"]', "1NT", '[Auction "N"]', "\\", " ", "\t", "\r", '[X ""]', '[Deal "N:AKQ... x y z"]', "é"]
+             '[Board "#"]', '[Event "##"]', "1NT", '[Auction "N"]', "\\", " ", "\t", "\r", '[X ""]',
+             '[Deal "N:AKQ... x y z"]', "é"]
         ),
         max_size=60,
     )
