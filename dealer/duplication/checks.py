@@ -158,6 +158,7 @@ class BoardWatch:
         self.picture = Picture()
         self.reasons: list[Reason] = []
         self.fault: MachineFault | None = None
+        self.halted: MachineFault | None = None
         self.done: JobDone | None = None
         self.over = False
         self.cards = 0
@@ -170,6 +171,16 @@ class BoardWatch:
     def stopped(self) -> bool:
         """Something is wrong: the machine must be stopped now."""
         return bool(self.reasons)
+
+    def resumed(self) -> None:
+        """The cause of the halt is removed and the machine goes on with the next card."""
+        self.halted = self.fault = None
+
+    def give_up(self) -> None:
+        """The machine is not going to go on: the halt becomes a reason."""
+        if self.halted is not None:
+            self.halted = None
+            self._object(True, Reason.MACHINE_FAULT)
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -208,6 +219,7 @@ class BoardWatch:
 
     def verdict(self) -> Verdict:
         """What may be said of the board now. Before DONE it is never good."""
+        self.give_up()
         reasons = list(self.reasons)
         if self.done is None and not reasons:
             reasons.append(Reason.INTERRUPTED)
@@ -241,11 +253,12 @@ class BoardWatch:
             self._object(seen.card == JOKER, Reason.JOKER)
             self._object(PACK_SIZE <= seen.card < JOKER, Reason.FOREIGN_CARD)
             self._object(self.picture.has(seen.card), Reason.DUPLICATE_CARD)
-        if Capability.MARGIN in self._identity.capabilities:
+        if Capability.MARGIN in self._identity.capabilities and seen.card != UNKNOWN:
             self._object(checks.margin and seen.margin < self._identity.margin_min, Reason.LOW_MARGIN)
-        if checks.exit_sensor and Capability.EXIT in self._identity.capabilities:
+        if checks.exit_sensor and Capability.EXIT in self._identity.capabilities and not self._reading:
             self._object(event.confirmed == UNKNOWN, Reason.EXIT_SILENT)
-            self._object(event.confirmed not in (UNKNOWN, event.wanted), Reason.EXIT_DISAGREES)
+            sent = event.wanted != UNKNOWN  # a card that was not read is sent nowhere
+            self._object(sent and event.confirmed not in (UNKNOWN, event.wanted), Reason.EXIT_DISAGREES)
         if 0 <= seen.card < PACK_SIZE:
             self._object(checks.picture and seen.pocket != self.item.pocket_of(seen.card), Reason.WRONG_POCKET)
         if Capability.BEAM in self._identity.capabilities:
@@ -255,7 +268,7 @@ class BoardWatch:
 
     def _pocket(self, event: CardPassed) -> int:
         """The pocket by the exit sensor where the machine has one that is believed, else the one it was sent to."""
-        sensed = self._checks.exit_sensor and Capability.EXIT in self._identity.capabilities
+        sensed = self._checks.exit_sensor and Capability.EXIT in self._identity.capabilities and not self._reading
         return event.confirmed if sensed else event.wanted
 
     def _done(self, event: JobDone) -> None:
@@ -289,6 +302,9 @@ class BoardWatch:
             return
         if self._checks.faults:
             self.fault = event
+            if event.recoverable and not self._reading and event.fault != Fault.HOST_LOST and not self.reasons:
+                self.halted = event  # every card so far is accounted for; RESUME counts them once more
+                return
             self._object(True, Reason.MACHINE_FAULT)
             self._object(event.fault == Fault.BOARD_PULLED, Reason.PULLED)
 

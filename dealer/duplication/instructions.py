@@ -7,9 +7,10 @@ unless ``show_cards`` was asked for, and then only in ``detail``, never on the m
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dealer.cards import PACK_SIZE, card_name
+from dealer.duplication.picture import Picture
 from dealer.duplication.plan import BoardKey
 from dealer.duplication.verdict import READER_TROUBLE, Reason, Verdict
 from drivers.api import Action, CommandReason, Fault, MachineFault, Segment, Sound
@@ -211,6 +212,20 @@ def what_happened(reasons: tuple[Reason, ...], fault: MachineFault | None) -> st
     return next((_WHAT[reason] for reason in reasons if reason in _WHAT), "something went wrong")
 
 
+_CURES: dict[int, tuple[str, Action]] = {
+    Fault.JAM: ("Clear the jam, put that card back on top of the hopper", Action.CLEAR_JAM),
+    Fault.MISFEED: ("Straighten the pack in the hopper", Action.LOAD_PACK),
+    Fault.COVER_OPEN: ("Close the cover", Action.CLOSE_COVER),
+}
+
+
+def cure(key: BoardKey, copies: int, fault: MachineFault) -> Instruction:
+    """After a stop from which the machine can go on: what to do; then it goes on by itself."""
+    step, action = _CURES.get(fault.fault, ("Do what the machine shows", Action(fault.action)))
+    text = f"{_place(key, copies)}: {what_happened((), fault)}. {step}; dealing then goes on by itself."
+    return Instruction(text, action, Sound.STOP, key.board, key.copy)
+
+
 def collect(
     key: BoardKey, copies: int, verdict: Verdict, fault: MachineFault | None, *, replace_pack: bool = False
 ) -> Instruction:
@@ -256,6 +271,17 @@ def points_at_pack(reasons: Iterable[Reason], fault: MachineFault | None) -> boo
     ):
         return True
     return not READER_TROUBLE.isdisjoint(reasons)
+
+
+def with_detail(instruction: Instruction, picture: Picture, reasons: tuple[Reason, ...]) -> Instruction:
+    """The same instruction with the cards in question, for --show-cards: never on the machine's display."""
+    if not picture.seen:
+        return instruction
+    last = picture.seen[-1]
+    words = [f"last card: {name_cards([last.card])}, or {name_cards([last.runner_up])}"]
+    if Reason.MISSING_CARDS in reasons:
+        words.append(f"missing: {name_cards(picture.missing)}")
+    return replace(instruction, detail="; ".join(words))
 
 
 def name_cards(cards: Iterable[int]) -> str:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from dealer.duplication import instructions as tell
+from dealer.cards import PACK_SIZE
+from dealer.duplication import instructions as say
 from dealer.duplication.checks import ALL_CHECKS, BoardWatch, Checks, Placement
 from dealer.duplication.claims import ClaimsFile
-from dealer.duplication.instructions import Instruction, short
-from dealer.duplication.mailbox import Mailbox
+from dealer.duplication.contact import Contact
+from dealer.duplication.options import JobOptions
 from dealer.duplication.plan import BoardCopy, BoardKey, Plan
 from dealer.duplication.progress import (
     BoardBegan,
@@ -26,53 +25,31 @@ from dealer.duplication.progress import (
     CardCounted,
     JobBegan,
     JobEnded,
-    LineDown,
-    LineUp,
     OnProgress,
-    ProgressEvent,
-    Stopped,
     Summary,
-    Told,
     count_states,
 )
-from dealer.duplication.slot import LineBroken, Slot, Starter
+from dealer.duplication.slot import LineBroken, Starter
 from dealer.duplication.verdict import SETTLED, BoardState, Reason, Verdict
 from dealer.store.journal import Journal
-from drivers.api import Armed, Capability, Connected, DealingMachine, Disconnected, MachineIdentity
+from drivers.api import (
+    Armed,
+    BoardInserted,
+    BoardPulled,
+    Capability,
+    CommandReason,
+    Connected,
+    DealingMachine,
+    Disconnected,
+)
 from firmware_bridge.clock import Clock, SystemClock
 from firmware_bridge.errors import DeviceError, FirmwareBridgeError, LinkLost
 
 __all__ = ["DuplicationJob", "JobOptions"]
 
 
-def _random_job_id() -> int:
-    return secrets.randbelow(0xFFFFFFFF) + 1
-
-
-@dataclass(frozen=True, slots=True)
-class JobOptions:
-    """How a job behaves. Times in seconds.
-
-    max_attempts: per physical board and run. reconnect_s: how long a vanished machine is waited for. confirm_s: after
-    that time without the key the operator is asked to look at the number again; None waits for ever. confirm_rounds:
-    how often, before the board is dealt all the same and ends ``unconfirmed``. late_confirm_s: how long
-    the number may still be confirmed after the last card. silence_s: without a word for so long a dealing machine is
-    given up. grace_s: after a stop, when no sensor tells that the cards have been collected. packs_after: attempts
-    that failed over the pack before another pack is asked for. redo: make again what is made already.
-    """
-
-    max_attempts: int = 5
-    connect_s: float = 10.0
-    reconnect_s: float = 60.0
-    confirm_s: float | None = 60.0
-    confirm_rounds: int = 3
-    late_confirm_s: float = 15.0
-    silence_s: float = 10.0
-    grace_s: float = 20.0
-    stop_s: float = 2.0
-    packs_after: int = 2
-    redo: bool = False
-    new_job_id: Callable[[], int] = _random_job_id
+_CURABLE = (CommandReason.COVER_OPEN, CommandReason.HOPPER_EMPTY, CommandReason.POCKETS_NOT_EMPTY)
+"""Refusals of RESUME that end when the operator has done what was asked."""
 
 
 @dataclass(slots=True)
@@ -107,16 +84,16 @@ class DuplicationJob:
         self._journal = journal
         self._plan = plan
         self._clock = clock or SystemClock()
-        self._on_progress = on_progress
         self._options = options or JobOptions()
+        self._desk = Contact(machine, self._clock, self._options, plan.copies, on_progress)
+        self._slot = self._desk.slot
+        self._mail = self._desk.mail
+        self._copies = plan.copies
         self._claims = claims
         self._checks = checks
-        self._mail = Mailbox(machine, self._clock)
-        self._slot = Slot()
         self._states: dict[BoardKey, BoardState] = {}
         self._work: _Work | None = None
-        self._shown: Instruction | None = None
-        self._attempts = self._stops = self._redeals = self._losses = 0
+        self._attempts = self._stops = self._redeals = 0
         self._dealing_s = 0.0
         self._began_at = 0.0
 
@@ -136,18 +113,24 @@ class DuplicationJob:
         try:
             if self._machine.identity is None:
                 await self._machine.connect(self._options.connect_s)
-            self._require_routing()
+            self._desk.require_routing()
             await self._journal.register(self._plan.set_id, self._plan.digests, keys)
             assumed = BoardState.UNKNOWN if self._checks.resume else BoardState.GOOD
             found = await self._journal.take_over(self._plan.set_id, keys, assumed)
             self._states = {k: row.state for k, row in (await self._journal.rows(self._plan.set_id)).items()}
             todo = [i for i in self._plan.items if self._options.redo or self._states[i.key] not in SETTLED]
-            self._report(JobBegan(len(keys), len(keys) - len(todo), len(found)))
-            await self._look_at_machine(todo[0].key if todo else None, found[0] if found else None)
+            self._desk.report(JobBegan(len(keys), len(keys) - len(todo), len(found)))
+            reading = bool(found) and self._checks.resume and self._can_read()
+            first, lost = todo[0].key if todo else None, found[0] if found else None
+            await self._desk.look(first, lost, reading=reading)
+            if reading:
+                # The board that was in work comes first: it is the one that the operator has at hand.
+                todo.sort(key=lambda item: item.key != found[0])
+                await self._put_back_to_read(next(item for item in todo if item.key == found[0]))
             for item in todo:
                 await self._make(item)
             good = sum(self._states[key] is BoardState.GOOD for key in keys)
-            await self._tell(tell.finished(good, len(keys), board_in=self._slot.board_in))
+            await self._desk.tell(say.finished(good, len(keys), board_in=self._slot.board_in))
         except BaseException:
             # Whatever ends the run, Ctrl-C included: first the motors, then the journal, then the rest.
             await self._stop_everything()
@@ -157,7 +140,7 @@ class DuplicationJob:
             if self._claims is not None and self._states:
                 self._claims.export(self._plan, self._states)
         summary = self.summary()
-        self._report(JobEnded(summary))
+        self._desk.report(JobEnded(summary))
         return summary
 
     def summary(self) -> Summary:
@@ -171,7 +154,7 @@ class DuplicationJob:
             attempts=self._attempts,
             stops=self._stops,
             redeals=self._redeals,
-            link_losses=self._losses,
+            link_losses=self._desk.losses,
             seconds=self._clock.monotonic() - self._began_at,
             dealing_s=self._dealing_s,
             waiting_s=max(0.0, self._mail.waited_s - self._dealing_s),
@@ -184,35 +167,120 @@ class DuplicationJob:
         for number in range(1, self._options.max_attempts + 1):
             if number > 1:
                 self._redeals += 1
+            if self._states[item.key] in SETTLED and number == 1 and not self._options.redo:
+                return  # it was read back
             watch, verdict = await self._attempt(item, number)
+            if verdict.state not in SETTLED and watch.cards >= PACK_SIZE and self._slot.board_in and self._can_read():
+                # The whole pack is in the board, only a doubt is left: its cards can be looked at once more.
+                verdict = await self._read(item, watch.placement) or verdict
             if verdict.state in SETTLED:
-                self._slot.must_go = self._slot.board_in
-                if verdict.good:
-                    await self._tell(tell.remove_done(item.key, self._plan.copies))
-                else:
-                    await self._tell(tell.remove_unconfirmed(item.key, self._plan.copies, verdict.reasons))
+                await self._ask_to_remove(item, verdict)
                 return
             self._stops += 1
             self._slot.stopped()
-            if tell.points_at_pack(verdict.reasons, watch.fault):
+            if say.points_at_pack(verdict.reasons, watch.fault):
                 pack_trouble += 1
             if number == self._options.max_attempts:
                 break
             replace = pack_trouble >= self._options.packs_after
             pack_trouble = 0 if replace else pack_trouble
-            instruction = tell.collect(item.key, self._plan.copies, verdict, watch.fault, replace_pack=replace)
-            await self._tell(instruction, verdict.reasons)
+            instruction = say.collect(item.key, self._copies, verdict, watch.fault, replace_pack=replace)
+            if self._options.show_cards:
+                instruction = say.with_detail(instruction, watch.picture, verdict.reasons)
+            await self._desk.tell(instruction, verdict.reasons)
         failed = Verdict(BoardState.FAILED, verdict.reasons)
         await self._journal.settle(self._plan.set_id, item.key, failed)
         self._settled(item, failed)
-        await self._tell(tell.given_up(item.key, self._plan.copies, self._options.max_attempts), verdict.reasons)
+        await self._desk.tell(say.given_up(item.key, self._copies, self._options.max_attempts), verdict.reasons)
+
+    async def _ask_to_remove(self, item: BoardCopy, verdict: Verdict) -> None:
+        self._slot.must_go = self._slot.board_in
+        if verdict.good:
+            await self._desk.tell(say.remove_done(item.key, self._copies))
+        else:
+            await self._desk.tell(say.remove_unconfirmed(item.key, self._copies, verdict.reasons))
+
+    # --- reading back --------------------------------------------------------------------------------------------
+
+    def _can_read(self) -> bool:
+        return self._options.read_back and Capability.READ_BACK in self._desk.identity().capabilities
+
+    async def _put_back_to_read(self, item: BoardCopy) -> None:
+        """A board that was in work when the program ended is read, if it may be whole; else its cards are collected."""
+        lost = Verdict(BoardState.UNKNOWN, (Reason.INTERRUPTED,))
+        job_id = (await self._journal.rows(self._plan.set_id))[item.key].job_id
+        verdict: Verdict | None = None
+        try:
+            report = await self._machine.report(job_id)
+            if not report.known or len(report.placed) >= PACK_SIZE:
+                placement = await self._returned(item, lost)
+                verdict = await self._read(item, placement)
+        except LinkLost:
+            await self._desk.reconnect(item)
+        if verdict is not None and verdict.state in SETTLED:
+            await self._ask_to_remove(item, verdict)
+            return
+        self._slot.stopped()
+        await self._desk.tell(say.collect(item.key, self._copies, verdict or lost, None), lost.reasons)
+
+    async def _returned(self, item: BoardCopy, verdict: Verdict) -> Placement:
+        """Ask for a board back and wait until it is in. Raises LinkLost when the line breaks meanwhile."""
+        self._stops += 1
+        await self._desk.tell(say.return_board(item.key, self._copies, verdict), verdict.reasons)
+        placement = Placement(item, self._desk.identity().capabilities, self._checks)
+        if self._slot.board_in:
+            placement.insert(BoardInserted(self._slot.label, self._slot.orientation))
+        while not placement.seated or placement.wrong_board or placement.turned:
+            event = await self._mail.get(None)
+            assert event is not None
+            self._slot.note(event)
+            if isinstance(event, Disconnected):
+                raise LinkLost("The line was lost.", where=self._machine.url)
+            if isinstance(event, BoardInserted):
+                placement.insert(event)
+            elif isinstance(event, BoardPulled):
+                placement.pull()
+            if placement.seated and placement.wrong_board:
+                wrong = say.wrong_board(item.key, self._copies, placement.label)
+                await self._desk.tell(wrong, (Reason.WRONG_BOARD,))
+            elif placement.seated and placement.turned:
+                await self._desk.tell(say.turned(item.key, self._copies), (Reason.TURNED,))
+        return placement
+
+    async def _read(self, item: BoardCopy, placement: Placement) -> Verdict | None:
+        """Read the cards in the board and judge them as if they had just been dealt; None if the machine won't."""
+        identity = self._desk.identity()
+        work = _Work(item, self._options.new_job_id(), self._states[item.key], started=True)
+        await self._journal.begin(
+            self._plan.set_id,
+            item.key,
+            job_id=work.job_id,
+            machine_id=identity.device_id,
+            boot_id=identity.boot_id,
+            kind="read",
+        )
+        self._work = work
+        watch = BoardWatch(item, work.job_id, identity, placement, self._checks, reading=True)
+        try:
+            reply = await self._machine.read_board(work.job_id, item.board, item.copy)
+        except LinkLost:
+            watch.interrupt(Reason.LINK_LOST)
+        else:
+            if not reply.ok:
+                await self._withdraw(work)
+                return None
+            await self._desk.tell(say.reading(item.key, self._copies))
+            await self._follow(watch)
+        return await self._conclude(work, watch)
+
+    # --- dealing -------------------------------------------------------------------------------------------------
 
     async def _attempt(self, item: BoardCopy, number: int) -> tuple[BoardWatch, Verdict]:
         """One attempt, from the journal row to the committed verdict."""
         while True:
             # A board that was interrupted is then never mistaken for the one before it, which is still in.
             await self._old_board_out(item)
-            identity = self._identity()
+            identity = self._desk.identity()
             work = _Work(item, self._options.new_job_id(), self._states[item.key])
             await self._journal.begin(
                 self._plan.set_id,
@@ -225,20 +293,27 @@ class DuplicationJob:
             order = Armed(work.job_id, item.board, item.copy, item.routing, item.digest)
             placement = Placement(item, identity.capabilities, self._checks)
             watch = BoardWatch(item, work.job_id, identity, placement, self._checks)
-            starter = Starter(self._machine, self._mail, self._slot, self._options, self._tell, self._plan.copies)
+            starter = Starter(
+                self._machine,
+                self._mail,
+                self._slot,
+                self._options,
+                self._desk.tell,
+                self._copies,
+            )
             try:
                 await starter.start(order, item, placement, work)
             except LineBroken as broken:
                 if not broken.started:
                     # No motor has moved for this attempt: the row goes back to what it was.
                     await self._withdraw(work)
-                    await self._reconnect(item)
+                    await self._desk.reconnect(item)
                     continue
                 watch.interrupt(Reason.LINK_LOST)
             else:
                 self._attempts += 1
-                self._report(BoardBegan(item.board, item.copy, number))
-                await self._tell(tell.dealing(item.key, self._plan.copies))
+                self._desk.report(BoardBegan(item.board, item.copy, number))
+                await self._desk.tell(say.dealing(item.key, self._copies))
                 await self._follow(watch)
             return watch, await self._conclude(work, watch)
 
@@ -254,18 +329,19 @@ class DuplicationJob:
                 if not event.restarted:
                     continue
                 self._mail.put_back(event)
-            asked = self._shown
-            await self._reconnect(item)
+            asked = self._desk.shown
+            await self._desk.reconnect(item)
             # Whatever the machine believes after a power cut: the board that was to go out is no empty one.
             self._slot.must_go = self._slot.board_in
             self._slot.inserted = None
             if self._slot.must_go and asked is not None:
-                await self._tell(asked)
+                await self._desk.tell(asked)
 
     async def _follow(self, watch: BoardWatch) -> None:
         """Watch the machine deal until the board is done or something is wrong."""
         began = self._clock.monotonic()
         item = watch.item
+        resumes = 0
         while not watch.over and not watch.stopped:
             event = await self._mail.get(self._options.silence_s)
             if event is None:
@@ -277,14 +353,51 @@ class DuplicationJob:
             if isinstance(event, Connected) and watch.stopped:
                 self._mail.put_back(event)  # it is what the reconnection waits for
             if watch.cards != before:
-                self._report(CardCounted(item.board, item.copy, watch.cards, watch.counts))
+                self._desk.report(CardCounted(item.board, item.copy, watch.cards, watch.counts))
+            if watch.halted is not None:
+                stood = self._clock.monotonic()
+                resumes += 1
+                if resumes > self._options.max_resumes or not await self._resume(watch):
+                    watch.give_up()
+                began += self._clock.monotonic() - stood
         self._dealing_s += self._clock.monotonic() - began
         if not watch.stopped and watch.placement.needs_key:
             await self._late_confirmation(watch)
 
+    async def _resume(self, watch: BoardWatch) -> bool:
+        """A stop that can be cured without losing count of the cards: True when the machine deals again."""
+        assert watch.halted is not None
+        self._stops += 1
+        await self._desk.tell(say.cure(watch.item.key, self._copies, watch.halted), (Reason.MACHINE_FAULT,))
+        now = self._clock.monotonic()
+        earliest, end = now + self._options.resume_after_s, now + self._options.resume_limit_s
+        while (now := self._clock.monotonic()) < end:
+            event = await self._mail.get(max(0.0, earliest - now) or 1.0)
+            if event is not None:
+                self._slot.note(event)
+                watch.feed(event)
+                if isinstance(event, Connected) and watch.stopped:
+                    self._mail.put_back(event)
+            if watch.stopped:
+                return False
+            if self._clock.monotonic() < earliest:
+                continue
+            try:
+                reply = await self._machine.resume(watch.job_id, watch.cards)
+            except LinkLost:
+                watch.interrupt(Reason.LINK_LOST)
+                return False
+            if reply.ok:
+                watch.resumed()
+                await self._desk.tell(say.dealing(watch.item.key, self._copies))
+                return True
+            if reply.reason not in _CURABLE:
+                return False
+        return False
+
     async def _late_confirmation(self, watch: BoardWatch) -> None:
         """The cards are right and the board is still in: the number may yet be confirmed."""
-        await self._tell(tell.confirm(watch.item.key, self._plan.copies))
+        await self._desk.tell(say.confirm(watch.item.key, self._copies))
         end = self._clock.monotonic() + self._options.late_confirm_s
         while watch.placement.needs_key and watch.placement.seated:
             event = await self._mail.get(max(0.0, end - self._clock.monotonic()))
@@ -311,92 +424,20 @@ class DuplicationJob:
             verdict = Verdict(BoardState.UNKNOWN, (*verdict.reasons, Reason.INTERRUPTED))
         self._settled(work.item, verdict, watch.cards)
         if Reason.LINK_LOST in verdict.reasons or Reason.RESTARTED in verdict.reasons:
-            await self._reconnect(work.item)
+            await self._desk.reconnect(work.item)
         return verdict
 
     def _settled(self, item: BoardCopy, verdict: Verdict, cards: int = 0) -> None:
         self._states[item.key] = verdict.state
         if self._claims is not None:
             self._claims.append(self._plan.set_id, item, verdict.state)
-        self._report(BoardEnded(item.board, item.copy, verdict.state, verdict.reasons, cards))
+        self._desk.report(BoardEnded(item.board, item.copy, verdict.state, verdict.reasons, cards))
 
     async def _withdraw(self, work: _Work) -> None:
         await self._journal.withdraw(self._plan.set_id, work.item.key, job_id=work.job_id, state=work.before)
         self._work = None
 
-    # --- the machine ---------------------------------------------------------------------------------------------
-
-    def _identity(self) -> MachineIdentity:
-        identity = self._machine.identity
-        if identity is None:
-            raise DeviceError("The machine has not said what it is.", where=self._machine.url, code="machine-unknown")
-        return identity
-
-    def _require_routing(self) -> None:
-        if Capability.ROUTES not in self._identity().capabilities:
-            raise DeviceError(
-                "This machine can't route a whole board by itself.",
-                where=self._machine.url,
-                next_step="Choose another machine; devices lists what is connected.",
-                code="machine-cannot-route",
-            )
-
-    async def _look_at_machine(self, first: BoardKey | None, interrupted: BoardKey | None) -> None:
-        """Before the first board: end whatever the machine is doing, and see what lies in it.
-
-        A board that is in already has to come out, whatever the machine says of it: after a power cut it believes its
-        pockets to be empty, and a good board would be dealt into once more.
-        """
-        try:
-            self._slot.look(await self._machine.snapshot())
-            await self._machine.abort(0)
-        except LinkLost:
-            await self._reconnect(None)
-        self._slot.inserted = None
-        self._slot.must_go = self._slot.board_in
-        if first is None:
-            return
-        another = self._slot.board_in and interrupted is not None and self._slot.label not in (0, interrupted.board)
-        if interrupted is not None and not another:
-            self._slot.stopped()
-            lost = Verdict(BoardState.UNKNOWN, (Reason.INTERRUPTED,))
-            await self._tell(tell.collect(interrupted, self._plan.copies, lost, None), lost.reasons)
-        elif self._slot.board_in:
-            # It may be a good one that only waits to be taken out: nobody is told to empty it.
-            await self._tell(tell.remove_first(first, self._plan.copies))
-
-    async def _reconnect(self, item: BoardCopy | None) -> None:
-        """Wait for the machine to come back, end what it was doing, and see what lies in it.
-
-        Raises DeviceError when it stays away for longer than ``reconnect_s``.
-        """
-        self._losses += 1
-        limit = self._options.reconnect_s
-        self._report(LineDown("the machine does not answer"))
-        await self._tell(tell.link_down(item.key if item else None, self._plan.copies, limit), (Reason.LINK_LOST,))
-        end = self._clock.monotonic() + limit
-        while True:
-            event = await self._mail.get(max(0.0, end - self._clock.monotonic()))
-            if event is None:
-                place = f", {item.key}" if item is not None else ""
-                raise DeviceError(
-                    "The machine was lost and did not come back.",
-                    where=f"{self._machine.url}{place}",
-                    next_step="Check cable and power, then start again with the same data directory: it goes on where "
-                    "it was.",
-                    code="machine-lost",
-                )
-            self._slot.note(event)
-            if not isinstance(event, Connected):
-                continue
-            try:
-                self._slot.look(await self._machine.snapshot())
-                await self._machine.abort(0)
-            except LinkLost:
-                continue
-            self._shown = None
-            self._report(LineUp(event.restarted))
-            return
+    # --- the end -------------------------------------------------------------------------------------------------
 
     async def _stop_everything(self) -> None:
         """Motors off, then the journal, whatever state either is in. Never raises a FirmwareBridgeError."""
@@ -413,24 +454,3 @@ class DuplicationJob:
                 self._states[work.item.key] = verdict.state
             else:
                 await self._withdraw(work)
-
-    # --- the operator --------------------------------------------------------------------------------------------
-
-    async def _tell(self, instruction: Instruction, stop: tuple[Reason, ...] = ()) -> None:
-        """Show an instruction, once, on the machine and through ``on_progress``; ``stop``: why work stands still."""
-        if instruction == self._shown:
-            return
-        self._shown = instruction
-        self._report(Stopped(instruction, stop) if stop else Told(instruction))
-        identity = self._machine.identity
-        if identity is None or Capability.DISPLAY not in identity.capabilities:
-            return
-        # A display that does not answer must not end the job: the next command or event tells that the line is gone.
-        with contextlib.suppress(LinkLost, DeviceError):
-            await self._machine.display(
-                instruction.action, instruction.board, instruction.copy, instruction.sound, short(instruction.text)
-            )
-
-    def _report(self, event: ProgressEvent) -> None:
-        if self._on_progress is not None:
-            self._on_progress(event)

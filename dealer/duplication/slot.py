@@ -29,6 +29,7 @@ from drivers.api import (
     MachineEvent,
     MachineSnapshot,
     MachineStateCode,
+    Orientation,
 )
 from firmware_bridge.errors import DeviceError, LinkLost
 
@@ -78,6 +79,7 @@ class Slot:
     def __init__(self) -> None:
         self.board_in = False
         self.label = 0
+        self.orientation: int = Orientation.UNKNOWN
         self.hopper: int | None = None
         self.must_go = False
         self.collecting = False
@@ -88,6 +90,7 @@ class Slot:
         """Take in any event of the machine."""
         if isinstance(event, BoardInserted):
             self.board_in = True
+            self.label, self.orientation = event.label, event.orientation
             self.must_go = False
             self.inserted = event
             self.collecting = False
@@ -108,6 +111,7 @@ class Slot:
         """Take in a snapshot. True when a board is in that may be dealt as it lies there: nothing was dealt into it."""
         self.board_in = snapshot.board_in
         self.label = snapshot.label
+        self.orientation = snapshot.orientation
         self.hopper = snapshot.hopper
         self.inserted = None
         fresh = snapshot.board_in and snapshot.state in _UNTOUCHED and not any(snapshot.counts)

@@ -37,7 +37,9 @@ class Room:
     def machine(self, *words: str, speed: str = "max") -> Iterator[str]:
         """A machine that runs; gives its URL."""
         command = [sys.executable, "-m", "hwsim", "machine", "--state", str(self.path / "sim"), "--seed", "3"]
-        command += ["--speed", speed, "--evidence", str(self.path / "evidence"), "--with-parent", *words]
+        # By a name of its own: the number of a pty that was closed is given to the next one who asks.
+        command += ["--link", str(self.path / "port"), "--with-parent", *words]
+        command += ["--speed", speed, "--evidence", str(self.path / "evidence")]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert process.stdin is not None
         assert process.stdout is not None
@@ -107,7 +109,9 @@ def test_every_fault_costs_one_stop_and_no_truth(tmp_path: Path, fault: str) -> 
     with room.machine("--fault", fault) as url:
         summary = room.make(url)
     assert summary.complete
-    assert summary.redeals == 1
+    # A jam before the reader and a slipping roller lose no card: the machine goes on where it stopped.
+    cured = fault.startswith(("jam", "misfeed"))
+    assert summary.redeals == (0 if cured else 1)
     assert room.judge() == (2, 0)
     assert {row["kind"] for row in room.rows("faults")} == {fault.split("@")[0]}
     stop = next(event.instruction for event in room.heard if isinstance(event, Stopped))

@@ -127,6 +127,8 @@ class FakeMachine:
     wanted: tuple[int, int] = (0, 0)
     _events: asyncio.Queue[MachineEvent] = field(default_factory=asyncio.Queue)
     _running: int = 0
+    _passed: int = 0
+    _rest: list[MachineEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
@@ -183,7 +185,13 @@ class FakeMachine:
         return self._reply(await self._command("pause"))
 
     async def resume(self, job_id: int, next_index: int) -> CommandReply:
-        return self._reply(await self._command("resume"))
+        reason = await self._command("resume")
+        if not reason and (self.state != MachineStateCode.STOPPED or next_index != self._passed):
+            reason = CommandReason.WRONG_STATE
+        if not reason:
+            self.state = MachineStateCode.DEALING
+            self._play(self._rest)
+        return self._reply(reason)
 
     async def abort(self, job_id: int) -> CommandReply:
         reason = await self._command("abort")
@@ -337,6 +345,7 @@ class FakeMachine:
 
     def _deal(self, order: Armed) -> None:
         self.state = MachineStateCode.DEALING
+        self._passed = 0
         run = self.plan_run(order)
         (self.scripts.pop(0) if self.scripts else honest)(run)
         self.truth[self.wanted] = run.pockets
@@ -376,12 +385,15 @@ class FakeMachine:
         if running != self._running or not events:
             return
         event = events.pop(0)
+        self._passed += isinstance(event, CardPassed)
         if isinstance(event, JobDone):
             self.state = MachineStateCode.FINISHED
             self.counts = event.counts
             self.set_hopper(HopperState.EMPTY)
         elif isinstance(event, MachineFault):
             self.state = MachineStateCode.STOPPED
+            if event.recoverable:
+                self._rest, events = events, []
         elif isinstance(event, BoardPulled):
             self.board_in = False
         elif isinstance(event, BoardInserted):

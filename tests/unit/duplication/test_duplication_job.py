@@ -464,6 +464,63 @@ def test_a_board_pulled_in_mid_board_is_dealt_again(bench: Bench) -> None:
     assert bench.all_true()
 
 
+def curable(fault: Fault, position: int = 20) -> Callable[[Run], None]:
+    def script(run: Run) -> None:
+        job = run.order.job_id
+        run.events[position:position] = [MachineFault(job, fault, Segment.READER, 1, True, Action.CLEAR_JAM)]
+
+    return script
+
+
+@pytest.mark.parametrize("fault", [Fault.JAM, Fault.MISFEED, Fault.COVER_OPEN, Fault.STOPPED_BY_KEY])
+def test_a_stop_that_can_be_cured_costs_no_redeal(bench: Bench, fault: Fault) -> None:
+    bench.machine.scripts = [curable(fault)]
+    bench.machine.refuse["resume"] = [CommandReason.COVER_OPEN, CommandReason.POCKETS_NOT_EMPTY]
+    summary = bench.make(BOARDS[:1])
+    assert summary.complete
+    assert (summary.attempts, summary.stops, summary.redeals) == (1, 1, 0)
+    assert bench.machine.commands.count("resume") == 3
+    assert "goes on by itself" in bench.stops()[0].instruction.text
+    assert bench.all_true()
+
+
+@pytest.mark.parametrize("reason", [CommandReason.WRONG_STATE, CommandReason.WRONG_JOB, CommandReason.UNSUPPORTED])
+def test_a_machine_that_will_not_go_on_deals_again(bench: Bench, reason: CommandReason) -> None:
+    bench.machine.scripts = [curable(Fault.JAM)]
+    bench.machine.refuse["resume"] = [reason]
+    summary = bench.make(BOARDS[:1])
+    assert summary.complete
+    assert summary.redeals == 1
+    assert bench.ended() == [(1, SUSPECT), (1, GOOD)]
+
+
+def test_a_cure_that_nobody_undertakes_ends_in_a_redeal(bench: Bench) -> None:
+    bench.machine.scripts = [curable(Fault.COVER_OPEN)]
+    bench.machine.refuse["resume"] = [CommandReason.COVER_OPEN] * 200
+    assert bench.make(BOARDS[:1]).redeals == 1
+
+
+def test_a_machine_that_halts_again_and_again_is_not_believed(bench: Bench) -> None:
+    def stuttering(run: Run) -> None:
+        for position in (40, 30, 20, 10):
+            curable(Fault.JAM, position)(run)
+
+    bench.machine.scripts = [stuttering]
+    assert bench.make(BOARDS[:1]).redeals == 1
+
+
+def test_the_board_pulled_during_a_cure_is_dealt_again(bench: Bench) -> None:
+    bench.machine.scripts = [curable(Fault.JAM)]
+    bench.machine.refuse["resume"] = [CommandReason.POCKETS_NOT_EMPTY] * 200
+
+    async def meddle() -> None:
+        await asyncio.sleep(10)
+        bench.machine.pull()
+
+    assert bench.make(BOARDS[:1], meanwhile=meddle).redeals == 1
+    assert Reason.PULLED in bench.reasons()
+
+
 def test_a_silent_machine_is_given_up_and_the_board_dealt_again(bench: Bench) -> None:
     bench.machine.scripts = [lambda run: run.events.__delitem__(slice(20, None))]
     assert bench.make(BOARDS[:1]).complete
