@@ -143,25 +143,22 @@ class _Audit:
 
     def run(self, wanted: Profile | None) -> AuditReport:
         bases = [wanted] if wanted is not None else [load_profile(name) for name in SEARCH_ORDER]
-        best = Explanation(bases[0])
-        base, findings = bases[0], None
+        tries = []
         for one in bases:
             start = Explanation(one, total_in=self.event.extra.get("total_in", "percent"))
             tried = self._evaluate(start)
-            if findings is None or tried.count < findings.count:
-                best, base, findings = start, one, tried
-            if not findings.count:
+            tries.append((tried.count + self._team_findings(one, free=False).count, start, tried))
+            if not tries[-1][0]:
                 break
-        assert findings is not None
+        _, best, findings = min(tries, key=lambda entry: entry[0])
+        base = best.profile
         if findings.count:
             best, findings = self._climb(best, findings, free=wanted is None)
         if self.doubtful and self._settle_doubts(best):
             findings = self._evaluate(best)
             if findings.count:
                 best, findings = self._climb(best, findings, free=wanted is None)
-        teams = TeamFindings()
-        if self.event.matches:
-            teams = audit_matches(self.event, self._line_states(), best.profile, self._label, free=wanted is None)
+        teams = self._team_findings(best.profile, free=wanted is None)
         changes = best.changes(base) | teams.changes
         return AuditReport(
             title=self.event.title,
@@ -177,6 +174,11 @@ class _Audit:
             method=self.event.team_method.value if self.event.matches else self.event.method.value,
             notes=tuple(self.notes + teams.notes),
         )
+
+    def _team_findings(self, profile: Profile, *, free: bool) -> TeamFindings:
+        if not self.event.matches:
+            return TeamFindings()
+        return audit_matches(self.event, self._line_states(), profile, self._label, free=free)
 
     def _line_states(self) -> dict[int, ResultLine]:
         """id of a line as read -> the line as it is scored."""
@@ -208,6 +210,7 @@ class _Audit:
                 for index, by_score in zip(indices, choice, strict=True):
                     self.chosen[index] = self._as_scored(self.event.lines[index], by_score)
                 count = len(self._evaluate(best, only=board).points)
+                count += len(self._team_findings(best.profile, free=True).points)
                 if fewest is None or count < fewest:
                     fewest, taken = count, choice
             assert taken is not None

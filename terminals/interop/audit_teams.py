@@ -27,6 +27,12 @@ class TeamFindings:
     totals_checked: int = 0
     changes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    unknown_scale: bool = False
+
+    @property
+    def count(self) -> int:
+        """Differences; a scale that is not known counts like one, so that a profile that knows it is preferred."""
+        return len(self.points) + len(self.totals) + self.unknown_scale
 
 
 def audit_matches(
@@ -172,6 +178,7 @@ def _gained(score: MatchScore) -> tuple[Fraction, Fraction]:
 
 def _unknown_scale(published: list[tuple[ExchangeMatch, MatchScore]], label: Label, out: TeamFindings) -> None:
     """A scale that is none of ours: the same margin must still always give the same points, and more never fewer."""
+    out.unknown_scale = True
     out.notes.append("the match scores follow no scale known here; only their consistency was checked")
     known: dict[Fraction, tuple[Fraction, ExchangeMatch]] = {}
     for match, score in published:

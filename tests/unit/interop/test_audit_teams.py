@@ -32,7 +32,7 @@ def test_our_own_team_files_are_equal(method: TeamMethod) -> None:
 def test_the_scale_is_found() -> None:
     report = audit(write_usebio(round_robin(scale=VpScale.DISCRETE)))
     assert report.equal
-    assert report.changes == {"match_scoring": "discrete"}
+    assert (report.profile, report.changes) == ("ebu", {})
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,7 @@ def test_the_scale_is_found() -> None:
         (r"<TEAM_SCORE>[\d.]+<", "<TEAM_SCORE>0.07<", "totals"),
         (r"<TOTAL_SCORE>[\d.]+<", "<TOTAL_SCORE>99.99<", "totals"),
         (r"<SCORE>-?\d+<", "<SCORE>12340<", "scores"),
+        (r"<TRICKS>\d+<", "<TRICKS>0<", "scores"),
     ],
 )
 def test_each_fault_is_found_alone(pattern: str, new: str, where: str) -> None:
