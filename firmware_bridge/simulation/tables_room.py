@@ -303,9 +303,14 @@ class StationRoom:
                 self._battery(address)
 
     def _power_on(self, address: int) -> None:
-        if not self.station.terminals[address].on:
+        if self.station.terminals[address].on:
+            return
+        try:
             self.station.power_on(address)
-            self._soon(0.0)
+        except PowerCut:  # the supply went again while it was starting
+            self._media.cut_after(f"terminal-{address:05}", None)
+            self._faults.append(self._loop.call_later(1.0, self._power_on, address))
+        self._soon(0.0)
 
     def power_all(self) -> None:
         """Every terminal that is off gets its battery back."""

@@ -160,14 +160,18 @@ class Contacts:
     def _announce(self, terminal: Terminal, now: float) -> list[Send]:
         """Tell a terminal what the roster says of it."""
         device = self._roster[terminal.device]
+        before = terminal.seat
         terminal.admitted = device.state is DeviceState.ADMITTED and self._may_play(device)
         terminal.refused = device.state is DeviceState.REFUSED
         terminal.section, terminal.table = (device.section, device.table) if terminal.admitted else (0, 0)
         terminal.credit = self.credit
         if terminal.admitted:
             out = [self._admit(terminal, Admission.ADMITTED, ""), self._to(terminal, Credit(self.credit))]
-            held = terminal.status
-            return out if held is None else out + self._plan(terminal, now)
+            if before is not None and terminal.seat != before:
+                # The versions of all tables' plans are the same: only a new plan tells that the table is another one.
+                terminal.status = terminal.plan_sent = None
+                return out + self._plan(terminal, now)
+            return out if terminal.status is None else out + self._plan(terminal, now)
         if terminal.refused:
             return [self._admit(terminal, Admission.REFUSED, "This terminal is not used tonight.")]
         return [self._admit(terminal, Admission.WAITING, terminal.told or "Waiting for the director.")]
@@ -182,6 +186,8 @@ class Contacts:
         device = self._roster[terminal.device]
         if terminal.refused or wanted == (0, 0) or terminal.asking == wanted:
             return []
+        if terminal.seat is not None and status.plan_version != self._setup.plan_version:
+            return self._plan(terminal, now)  # it has not yet read where it belongs
         if not self._setup.has_table(*wanted):
             return self._tell(terminal, "The event has no such table.")
         holder = self._holder(*wanted)
@@ -233,20 +239,26 @@ class Contacts:
         return self._to(terminal, message)
 
     def _plan(self, terminal: Terminal, now: float) -> list[Send]:
-        """The plan of its table, when the terminal holds another one."""
+        """The plan of its table, when the terminal holds another one: another version, or that of another table."""
         held = terminal.status
         version = self._setup.plan_version
-        if not terminal.table or (held is not None and held.plan_version == version):
+        if not terminal.table:
+            return []
+        if held is not None and (held.plan_version, held.section, held.table) == (version, *self._seat_of(terminal)):
             return []
         if terminal.plan_sent is not None:
             sent, at = terminal.plan_sent
-            if sent == version and now - at < self._limits.plan_every:
+            if sent == (version, *self._seat_of(terminal)) and now - at < self._limits.plan_every:
                 return []
         plan = self._setup.table_plan(terminal.section, terminal.table)
         if plan is None:
             return []
-        terminal.plan_sent = (version, now)
+        terminal.plan_sent = ((version, *self._seat_of(terminal)), now)
         return [self._to(terminal, plan)]
+
+    @staticmethod
+    def _seat_of(terminal: Terminal) -> tuple[int, int]:
+        return terminal.section, terminal.table
 
     def _call(self, terminal: Terminal, call: Call, wall: str) -> list[Send]:
         place = {"section": terminal.section, "table": terminal.table, "round": call.round, "state": call.state}

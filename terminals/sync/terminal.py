@@ -53,7 +53,7 @@ class Terminal:
     present: bool = True
     last_seen: float = 0.0
     credit: int = 1
-    plan_sent: tuple[int, float] | None = None
+    plan_sent: tuple[tuple[int, int, int], float] | None = None  # version, section and table; when
     asking: tuple[int, int] | None = None
     told: str = ""
     over_limit: int = 0

@@ -155,6 +155,8 @@ class FakeTerminal:
             return []
         if isinstance(message, Admit):
             self.admitted = message.admitted == Admission.ADMITTED
+            if self.admitted and message.table:
+                self.section, self.table = message.section, message.table
         elif isinstance(message, TablePlan):
             self.plan = message
             return [self.status()]

@@ -79,6 +79,25 @@ def test_a_second_terminal_at_a_table_needs_the_director(host: FakeHost) -> None
     assert [alarm.kind for alarm in host.alarms()] == ["take-over"]
 
 
+def test_a_terminal_that_forgot_its_table_is_told_and_not_moved(host: FakeHost) -> None:
+    terminal = a_terminal(host, table=2)
+    terminal.swap_battery()
+    terminal.plan, terminal.table = None, 1
+    host.introduce(terminal)
+    assert said(terminal, Admit)[-1].table == 2
+    assert terminal.plan is not None
+    assert terminal.plan.table == 2
+    assert host.collector.terminals[0].seat == (1, 2)
+
+
+def test_players_may_carry_a_terminal_to_another_free_table(host: FakeHost) -> None:
+    terminal = a_terminal(host, table=2)
+    terminal.table = 3
+    host.give(terminal, terminal.status())
+    host.run()
+    assert (said(terminal, Admit)[-1].table, said(terminal, TablePlan)[-1].table) == (3, 3)
+
+
 def test_a_terminal_of_a_table_that_the_event_lacks_is_told_so(host: FakeHost) -> None:
     terminal = a_terminal(host, table=9)
     assert not terminal.admitted
