@@ -31,7 +31,8 @@ from terminals.result import (
     Played,
     SitOut,
 )
-from terminals.store import content, desk, ledger, results
+from terminals.store import content, data_connector, desk, ledger, results
+from terminals.store.data_connector import Mark, ProgramEvent
 from terminals.store.desk import DeskEvent, Device, DeviceState, EventRow, Person
 from terminals.store.schema import MIGRATIONS
 from terminals.store.values import (
@@ -190,6 +191,9 @@ def test_a_file_with_something_in_every_table_is_found_undamaged(tmp_path: Path)
         desk.append_desk(connection, EVENT, DeskEvent("call", {}))
         desk.save_person(connection, EVENT, Person("A", 1, "N"))
         desk.probe(connection)
+        data_connector.begin_event(connection, ProgramEvent(EVENT, "F" * 32, "", "", 1, "{}"), ["E" * 32])
+        data_connector.add_item(connection, EVENT, "E" * 32, "result", "A/1/1/1", "{}")
+        data_connector.set_mark(connection, EVENT, "E" * 32, "result", Mark(1, 1))
     tables = [row[0] for row in database.query("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     for table in tables:
         assert database.query(f"SELECT COUNT(*) FROM {table}") != [(0,)], table
