@@ -160,6 +160,8 @@ class _Audit:
                 best, findings = self._climb(best, findings, free=wanted is None)
         teams = self._team_findings(best.profile, free=wanted is None)
         changes = best.changes(base) | teams.changes
+        if self.event.matches and self.event.kind is not EventKind.TEAMS:
+            self.notes.append("the victory points of matches between pairs were not checked, only their boards")
         return AuditReport(
             title=self.event.title,
             lines=len(self.event.lines),

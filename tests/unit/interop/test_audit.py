@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sessions import mitchell, published, with_rulings
 
+from firmware_bridge.errors import EntryError
 from terminals.interop.audit import audit_event
 from terminals.interop.usebio_read import read_usebio
 from terminals.interop.usebio_write import write_usebio
@@ -193,3 +194,32 @@ def test_a_published_butler_file_with_its_datum() -> None:
     assert [one.as_dict() for one in wrong.points_mismatches] == [
         {"board": 1, "published": -20, "computed": -30, "detail": "datum"}
     ]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.binary(max_size=40), st.integers(0, 9000), st.integers(0, 300))
+def test_damaged_files_raise_nothing_but_entry_errors(noise: bytes, start: int, length: int) -> None:
+    good = write_usebio(published(with_rulings(mitchell(7, 7, 1))))
+    try:
+        audit_event(read_usebio(good[:start] + noise + good[start + length :]))
+    except EntryError:
+        pass
+
+
+def test_matches_between_pairs_are_checked_by_their_boards() -> None:
+    def match(number: int, ns: int, ew: int, score: int, points: int) -> str:
+        return (
+            f"<MATCH><ROUND_NUMBER>1</ROUND_NUMBER><NS_PAIR_NUMBER>{ns}</NS_PAIR_NUMBER>"
+            f"<EW_PAIR_NUMBER>{ew}</EW_PAIR_NUMBER><NS_SCORE>15</NS_SCORE><EW_SCORE>5</EW_SCORE>"
+            f"<BOARD><BOARD_NUMBER>1</BOARD_NUMBER><TRAVELLER_LINE><SCORE>{score}</SCORE>"
+            f"<NS_MATCH_POINTS>{points}</NS_MATCH_POINTS><EW_MATCH_POINTS>{2 - points}</EW_MATCH_POINTS>"
+            "</TRAVELLER_LINE></BOARD></MATCH>"
+        )
+
+    people = "".join(f"<PAIR><PAIR_NUMBER>{n}</PAIR_NUMBER><TOTAL_SCORE>15</TOTAL_SCORE></PAIR>" for n in range(1, 5))
+    body = match(1, 1, 2, 100, 2) + match(2, 3, 4, -100, 0)
+    text = f'<USEBIO><EVENT EVENT_TYPE="SWISS_PAIRS"><PARTICIPANTS>{people}</PARTICIPANTS>{body}</EVENT></USEBIO>'
+    report = audit_event(read_usebio(text.encode()))
+    assert report.equal, (report.points_mismatches, report.total_mismatches)
+    assert (report.lines, report.points_checked, report.totals_checked) == (2, 4, 0)
+    assert any("matches between pairs" in note for note in report.notes)
