@@ -15,7 +15,7 @@ from drivers.api import CardRead
 from drivers.gpio_machine.interlocks import PACK, Command, Situation, deal_digest, objection
 from drivers.gpio_machine.journal import JobRecord, Journal, Remembered
 from drivers.gpio_machine.settings import MachineSettings
-from drivers.gpio_machine.sorter import AtReader, Phase, Placed, ReadyForNext, Sorter, Trouble
+from drivers.gpio_machine.sorter import AtReader, Phase, Placed, ReadyForNext, Sorter, Trouble, TurnChecked
 from firmware_bridge.wire.messages import (
     BY_CLASS,
     Abort,
@@ -260,9 +260,11 @@ class Controller:
                 case AtReader():
                     self.wants_reading = True
                 case Placed():
-                    self._on_placed(event)
+                    self._on_placed(event, now)
                 case ReadyForNext():
                     self._next_card(now)
+                case TurnChecked():
+                    self._finish()
                 case Trouble():
                     if event.fault in (Fault.MISFEED, Fault.JAM) and event.in_flight == 0:
                         self._stop(event.fault, event.segment, 0, resumable=event.fault is Fault.MISFEED)
@@ -353,7 +355,7 @@ class Controller:
             self._reads = 0
             self._sorter.feed(now)
 
-    def _on_placed(self, event: Placed) -> None:
+    def _on_placed(self, event: Placed, now: float) -> None:
         reading, armed = self._reading, self._armed
         if reading is None or armed is None:
             return
@@ -383,11 +385,19 @@ class Controller:
         if pocket != wanted:
             self._stop(Fault.GATE, Segment.GATES, 0, resumable=False)
         elif index + 1 == PACK:
-            self._finish(armed)
+            self._last_card(now)
 
-    def _finish(self, armed: Arm) -> None:
+    def _last_card(self, now: float) -> None:
         if "hopper" in self._has and self._hopper() is not Hopper.EMPTY:
             self._stop(Fault.EXTRA_CARD, Segment.HOPPER, 0, resumable=False)
+        elif self._sorter.places_unseen:
+            self._sorter.check_turn(now)
+        else:
+            self._finish()
+
+    def _finish(self) -> None:
+        armed = self._armed
+        if armed is None or self.state is not MachineStateCode.DEALING or len(self._placed()) != PACK:
             return
         self._sorter.halt()
         self._stop_after = None

@@ -17,6 +17,9 @@ from firmware_bridge.wire.numbers import Fault, Segment
 
 UNKNOWN = 255
 
+MOST_STEPS = 8
+"""Places that may pass in one move: up to four until home is seen, three more to the pocket; more is a dead sensor."""
+
 MOTORS = ("feeder", "transport", "rotor", *GATES)
 
 
@@ -31,6 +34,7 @@ class Phase(Enum):
     EXITING = "exiting"
     CLEARING = "clearing"
     PACING = "pacing"
+    CHECKING = "checking"
 
 
 _CARD_ON_THE_WAY = (Phase.SETTLING, Phase.READING, Phase.AIMING, Phase.MOVING, Phase.EXITING, Phase.CLEARING)
@@ -58,6 +62,11 @@ class ReadyForNext:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnChecked:
+    """The rotor came home as counted: every card fell where it was believed to fall."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trouble:
     """All motors are off. in_flight: cards between hopper and pockets."""
 
@@ -66,7 +75,7 @@ class Trouble:
     in_flight: int
 
 
-SorterEvent = AtReader | Placed | ReadyForNext | Trouble
+SorterEvent = AtReader | Placed | ReadyForNext | TurnChecked | Trouble
 
 
 class Sorter:
@@ -85,6 +94,7 @@ class Sorter:
         self._tries = 0
         self._pocket = UNKNOWN
         self._rotor_at: int | None = None
+        self._steps = 0
         self._exit_seen: tuple[int, float] | None = None
         self._fed_at = self._read_at = self._moved_at = self._beam = 0.0
 
@@ -121,6 +131,17 @@ class Sorter:
         for number, gate in enumerate(GATES):
             self.outputs[gate] = number == place
         self._enter(Phase.AIMING, now + self._times.aim)
+
+    @property
+    def places_unseen(self) -> bool:
+        """The places of the rotor are only counted: ``check_turn`` is needed before anything is called done."""
+        return self._settings.sorter == "rotor" and not self._settings.sees_exits
+
+    def check_turn(self, now: float) -> None:
+        """Turn the rotor home; says TurnChecked, or Trouble if it comes home sooner or later than counted."""
+        self.outputs["rotor"] = True
+        self._steps = 0
+        self._enter(Phase.CHECKING, now + self._times.rotor_step)
 
     def halt(self) -> None:
         """Everything off, at once, wherever the card is."""
@@ -209,6 +230,8 @@ class Sorter:
                     self._arrived(*self._exit_seen, now=now)
                 else:
                     self._trouble(Fault.JAM, Segment.POCKET)
+            case Phase.CHECKING:
+                self._trouble(Fault.GATE, Segment.GATES)
             case Phase.PACING:
                 self._enter(Phase.IDLE, None)
                 self.events.append(ReadyForNext())
@@ -271,15 +294,18 @@ class Sorter:
     # --- the rotor -----------------------------------------------------------------------------------------------
 
     def _aim_rotor(self, now: float) -> None:
-        if self._rotor_at is not None and self._settings.pocket_order[self._rotor_at] == self._pocket:
+        if self._aimed():
             self._enter(Phase.AIMING, now)
             return
         self.outputs["rotor"] = True
-        # From an unknown place up to four steps pass until home is seen, and three more to the pocket.
-        steps = 4 if self._rotor_at is not None else 8
-        self._enter(Phase.AIMING, now + steps * self._times.rotor_step)
+        self._steps = 0
+        self._enter(Phase.AIMING, now + self._times.rotor_step)
 
     def _on_rotor_index(self, at: float) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            self._trouble(Fault.SENSOR, Segment.GATES)
+            return
         home = self._senses("rotor_home")
         if home:
             if self._rotor_at not in (None, 3):
@@ -292,7 +318,16 @@ class Sorter:
             if self._rotor_at > 3:
                 self._trouble(Fault.GATE, Segment.GATES)
                 return
-        if self._rotor_at is not None and self._settings.pocket_order[self._rotor_at] == self._pocket:
+        if self.phase is Phase.CHECKING and home:
             self._off("rotor")
-            if self.phase is Phase.AIMING:
-                self._enter(Phase.AIMING, at + self._times.aim)
+            self._enter(Phase.IDLE, None)
+            self.events.append(TurnChecked())
+        elif self.phase is Phase.AIMING and self._aimed():
+            self._off("rotor")
+            self._enter(Phase.AIMING, at + self._times.aim)
+        else:
+            # A place that takes longer than one step was missed by its beam.
+            self._until = at + self._times.rotor_step
+
+    def _aimed(self) -> bool:
+        return self._rotor_at is not None and self._settings.pocket_order[self._rotor_at] == self._pocket
