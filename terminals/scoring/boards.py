@@ -221,9 +221,11 @@ def _score_group(
     out: list[SideScore | None],
 ) -> None:
     """Score the lines of one form and put them at their ``places`` in ``out``."""
-    top = 2 * (expected - 1)
     raw = raw_matchpoints(values)
     scores = sum(1 for value in raw if value is not None)
+    if profile.unequal is Unequal.OWN_TOP:
+        expected = max(1, scores)
+    top = 2 * (expected - 1)
     if fouled and scores == 1 and profile.single_score is not SingleScore.FACTORED:
         average = Average.PLUS if profile.single_score is SingleScore.AVERAGE_PLUS else Average.EVEN
         fixed = SideScore(artificial_percent(average, profile) * top / 100, top, average)

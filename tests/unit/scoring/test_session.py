@@ -229,6 +229,8 @@ def test_boards_with_their_own_top() -> None:
     ]
     with pytest.raises(EntryError, match="only 4"):
         matchpoint_board(lines, 4, profile)
+    fouled = matchpoint_board(traveller([9, 8, 3, 2, 1], forms=["B", "B", "", "", ""]), 6, profile)
+    assert [(s.ns.points, s.ns.top) for s in fouled if s.ns] == [(2, 2), (0, 2), (4, 4), (2, 4), (0, 4)]
 
 
 def test_fields_across_and_within_sections() -> None:
