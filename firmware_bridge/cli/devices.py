@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import click
 
 from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.cli.running import run_async
 from firmware_bridge.config import data_directory, ensure_directory
 from firmware_bridge.errors import FirmwareBridgeError
 
@@ -30,7 +30,7 @@ def devices(urls: tuple[str, ...], timeout: float, data: Path | None) -> Outcome
         text = "\n".join(f"{p['url']}  {p['description']}" for p in ports) or "No serial port was found."
         return Outcome({"ports": ports}, text)
     directory = ensure_directory(data_directory(data))
-    answers = asyncio.run(_ask_all(urls, timeout, directory))
+    answers = run_async(_ask_all(urls, timeout, directory))
     failed = next((a["error"] for a in answers if a["error"] is not None), None)
     rows = [{**a, "error": None if a["error"] is None else a["error"].as_dict()} for a in answers]
     return Outcome({"devices": rows}, "\n".join(_line(a) for a in answers), error=failed)

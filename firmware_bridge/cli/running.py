@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -12,9 +13,17 @@ from firmware_bridge.cli.main import Terminated
 T = TypeVar("T")
 
 
+def quiet_log() -> None:
+    """Keep warnings of the drivers off the screen: what a person must know is told by the command itself."""
+    root = logging.getLogger()
+    if not root.handlers:
+        root.addHandler(logging.NullHandler())
+
+
 def run_async(main: Coroutine[Any, Any, T]) -> T:
     """``asyncio.run`` that treats SIGTERM like Ctrl-C: cancel, clean up, then raise Terminated (KeyboardInterrupt)."""
     terminated = False
+    quiet_log()
 
     async def supervised() -> T:
         nonlocal terminated

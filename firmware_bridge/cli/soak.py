@@ -1,0 +1,89 @@
+"""``soak``: long simulated runs with faults, in virtual time, judged by what is physically true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.errors import FirmwareBridgeError
+
+FAULTS = click.Choice(["none", "realistic", "harsh"])
+
+
+@click.group()
+def soak() -> None:
+    """Run long simulations that try to break the two promises; the same seed gives the same trace."""
+
+
+@soak.command("dealing")
+@click.option(
+    "--boards", type=click.IntRange(1, 100_000), default=300, show_default=True, help="Physical boards to make."
+)
+@click.option("--faults", type=FAULTS, default="realistic", show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@click.option("--machine", type=click.Choice(["fast", "camera", "diy"]), default="fast", show_default=True)
+@click.option("--evidence", type=click.Path(path_type=Path), help="Write evidence of the run into this new directory.")
+@command("soak dealing")
+def dealing(boards: int, faults: str, seed: int, machine: str, evidence: Path | None) -> Outcome:
+    """Make thousands of boards on a machine that breaks, and look into every board that is called good."""
+    from firmware_bridge.simulation.soak_dealing import SoakOptions
+    from firmware_bridge.simulation.soak_dealing import soak as run
+
+    _prepare(evidence, f"soak dealing {boards} {faults} {seed} {machine}")
+    result = run(SoakOptions(boards=boards, faults=faults, seed=seed, machine=machine, evidence=evidence))
+    fields = {"seed": seed, "fault_profile": faults, "machine": machine, **result.as_dict()}
+    wrong = result.wrong_good
+    error = None
+    if wrong:
+        error = _broken(f"{wrong} boards were called good whose true cards differ.", seed)
+    return Outcome(fields, _text(fields), error=error)
+
+
+@soak.command("results")
+@click.option("--terminals", type=click.IntRange(2, 5000), default=100, show_default=True)
+@click.option(
+    "--hours", type=click.FloatRange(0.05, 48), default=4.0, show_default=True, help="Simulated hours of play."
+)
+@click.option("--faults", type=FAULTS, default="realistic", show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@click.option("--evidence", type=click.Path(path_type=Path), help="Write evidence of the run into this new directory.")
+@command("soak results")
+def results(terminals: int, hours: float, faults: str, seed: int, evidence: Path | None) -> Outcome:
+    """Play an evening at many tables over bad lines, and compare what screens showed with what is stored."""
+    from firmware_bridge.simulation.soak_results import SoakOptions
+    from firmware_bridge.simulation.soak_results import soak as run
+
+    _prepare(evidence, f"soak results {terminals} {hours} {faults} {seed}")
+    result = run(SoakOptions(terminals=terminals, hours=hours, faults=faults, seed=seed, evidence=evidence))
+    fields = {"seed": seed, "fault_profile": faults, "terminals": terminals, "hours": hours, **result.as_dict()}
+    error = None
+    if result.lost or result.duplicated:
+        error = _broken(f"{result.lost} results are lost, {result.duplicated} are doubled.", seed)
+    return Outcome(fields, _text(fields), error=error)
+
+
+def _prepare(evidence: Path | None, run: str) -> None:
+    from firmware_bridge.cli.running import quiet_log
+    from firmware_bridge.service.evidence import prepare_evidence
+
+    quiet_log()
+
+    if evidence is not None:
+        prepare_evidence(evidence, run)
+
+
+def _broken(what: str, seed: int) -> FirmwareBridgeError:
+    return FirmwareBridgeError(
+        what,
+        where=f"seed {seed}",
+        next_step="Please report the command and its seed: this must never happen.",
+        code="promise-broken",
+    )
+
+
+def _text(fields: dict[str, Any]) -> str:
+    width = max(len(name) for name in fields)
+    return "\n".join(f"{name.replace('_', ' '):<{width}}  {value}" for name, value in fields.items())
