@@ -177,10 +177,10 @@ class _Audit:
             notes=tuple(self.notes + teams.notes),
         )
 
-    def _team_findings(self, profile: Profile, *, free: bool) -> TeamFindings:
+    def _team_findings(self, profile: Profile, *, free: bool, only: int | None = None) -> TeamFindings:
         if not self.event.matches:
             return TeamFindings()
-        return audit_matches(self.event, self._line_states(), profile, self._label, free=free)
+        return audit_matches(self.event, self._line_states(), profile, self._label, free=free, only=only)
 
     def _line_states(self) -> dict[int, ResultLine]:
         """id of a line as read -> the line as it is scored."""
@@ -212,7 +212,7 @@ class _Audit:
                 for index, by_score in zip(indices, choice, strict=True):
                     self.chosen[index] = self._as_scored(self.event.lines[index], by_score)
                 count = len(self._evaluate(best, only=board).points)
-                count += len(self._team_findings(best.profile, free=True).points)
+                count += len(self._team_findings(best.profile, free=True, only=board).points)
                 if fewest is None or count < fewest:
                     fewest, taken = count, choice
             assert taken is not None

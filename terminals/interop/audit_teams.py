@@ -36,15 +36,25 @@ class TeamFindings:
 
 
 def audit_matches(
-    event: ExchangeEvent, states: Mapping[int, ResultLine], profile: Profile, label: Label, *, free: bool
+    event: ExchangeEvent,
+    states: Mapping[int, ResultLine],
+    profile: Profile,
+    label: Label,
+    *,
+    free: bool,
+    only: int | None = None,
 ) -> TeamFindings:
-    """Compare board points, match scores and team totals. states: id of a line as read -> the line as scored."""
+    """Compare board points, match scores and team totals; ``only``: nothing but the points of that board.
+
+    states: id of a line as read -> the line as scored. free: any victory-point scale may explain the match scores.
+    """
     out = TeamFindings()
     scale = _board_scale(event)
     scored: list[tuple[ExchangeMatch, MatchScore]] = []
     for match in event.matches:
-        boards = [_board(one.north_south, one.east_west, states, profile, event.team_method) for one in match.boards]
-        for one, board in zip(match.boards, boards, strict=True):
+        held = [one for one in match.boards if only is None or one.board == only]
+        boards = [_board(one.north_south, one.east_west, states, profile, event.team_method) for one in held]
+        for one, board in zip(held, boards, strict=True):
             if one.points is None or board is None:
                 continue
             out.points_checked += 1
@@ -61,6 +71,8 @@ def audit_matches(
                     )
                 )
         scored.append((match, match_score(boards)))
+    if only is not None:
+        return out
     results = _match_results(event, scored, profile, label, out, free=free, scale=scale)
     _totals(event, results, label, out)
     return out
