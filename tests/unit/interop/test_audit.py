@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sessions import mitchell, published, with_rulings
+from interop_sessions import mitchell, published, with_rulings
 
 from firmware_bridge.errors import EntryError
 from terminals.interop.audit import audit_event

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from team_events import round_robin
+from interop_teams import round_robin
 
 from terminals.interop.audit import AuditReport, audit_event
 from terminals.interop.usebio_read import read_usebio

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sessions import mitchell, published, with_rulings
-from team_events import round_robin
+from interop_sessions import mitchell, published, with_rulings
+from interop_teams import round_robin
 
 from firmware_bridge.errors import EntryError
 from terminals.interop.bridgewebs import write_bridgewebs

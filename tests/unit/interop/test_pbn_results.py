@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sessions import mitchell, published, with_rulings
+from interop_sessions import mitchell, published, with_rulings
 
 from dealer.deal import Deal
 from firmware_bridge.errors import EntryError

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sessions import mitchell, published, with_rulings
-from team_events import round_robin
+from interop_sessions import mitchell, published, with_rulings
+from interop_teams import round_robin
 
 from firmware_bridge.errors import EntryError
 from terminals.interop.exchange import ExchangeEvent

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sessions import mitchell, published
+from interop_sessions import mitchell, published
 
 from firmware_bridge.cli.main import main
 from terminals.interop.pbn_results_write import write_pbn_results

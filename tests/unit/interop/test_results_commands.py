@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sessions import mitchell, published, with_rulings
+from interop_sessions import mitchell, published, with_rulings
 
 from firmware_bridge.cli.main import main
 from terminals.interop.audit import audit_event

@@ -7,8 +7,8 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sessions import mitchell, published, with_rulings
-from team_events import round_robin
+from interop_sessions import mitchell, published, with_rulings
+from interop_teams import round_robin
 
 from firmware_bridge.errors import EntryError
 from terminals.interop.audit import audit_event

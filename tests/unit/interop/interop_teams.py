@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-from sessions import random_result
+from interop_sessions import random_result
 
 from terminals.interop.exchange import (
     Entrant,
