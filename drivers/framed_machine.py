@@ -22,6 +22,7 @@ from drivers.api import (
     Disconnected,
     JobReport,
     MachineEvent,
+    MachineFault,
     MachineIdentity,
     MachineSnapshot,
     Outcome,
@@ -352,6 +353,8 @@ class FramedMachine:
                 event = event_of(message)
                 if event is None:
                     return
+                if isinstance(event, MachineFault):
+                    self._port.dump(f"the machine reports {event.fault.name}")
                 if self._introduced:
                     await self._events.put(event)
                 elif len(self._early) < EVENT_LIMIT:

@@ -31,7 +31,7 @@ class InputChange:
 
 
 def load_pins(library: str) -> Pins:
-    """The pins object named ``library``: a module ("RPi.GPIO"), or an object in one ("my_pins:PINS").
+    """The pins object named ``library``, with BCM numbering: a module ("RPi.GPIO"), or an object ("my_pins:PINS").
 
     Raises DeviceError when it can't be used on this computer, ConfigError when it does not exist.
     """
@@ -58,7 +58,13 @@ def load_pins(library: str) -> Pins:
         ) from error
     if attribute and not hasattr(module, attribute):
         raise ConfigError(f"{module_name} has no {attribute!r}.", where=library, code="machine-file")
-    return getattr(module, attribute) if attribute else module
+    pins: Pins = getattr(module, attribute) if attribute else module
+    quiet = getattr(pins, "setwarnings", None)
+    if quiet is not None:
+        # It warns of pins that a crash has left set up; all of them are set up anew in a moment.
+        quiet(False)
+    pins.setmode(pins.BCM)
+    return pins
 
 
 class _Input:

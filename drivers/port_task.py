@@ -221,6 +221,8 @@ class PortTask:
 
     def dump(self, why: str) -> None:
         """Write the last frames of this port, redacted, into the log."""
+        if not _LOG.isEnabledFor(logging.INFO):
+            return
         lines = self._session.trace.lines()
         _LOG.info("%s: the last %d lines before: %s\n%s", self._where, len(lines), why, "\n".join(lines))
 

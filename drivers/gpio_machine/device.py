@@ -47,7 +47,7 @@ class HomeBuiltMachine:
         self._now = now
         self._signal_until: float | None = None
         self._signals = {"lamp_done": False, "lamp_stop": False, "buzzer": False}
-        self.sorter = Sorter(settings, bank.active)
+        self.sorter = Sorter(settings, bank.active, bank.drive)
         journal = Journal(slots, fresh_id)
         self.controller = Controller(settings, journal, self.sorter, bank.active, self._send, boot_id, now)
         self._link: DeviceLink | None = None
@@ -80,11 +80,10 @@ class HomeBuiltMachine:
                 self.sorter.changed(change.name, change.active, change.at)
             else:
                 self.controller.on_input(change.name, change.active, now)
-            self.controller.on_sorter(now)
+            self._tell_controller(now)
         self._take(self._link.tick(now), now)
         self.sorter.tick(now)
-        self.controller.on_sorter(now)
-        self._set_outputs(now)
+        self._tell_controller(now)
 
     def card_read(self, reading: CardRead, now: float) -> None:
         self.controller.on_reading(reading, now)
@@ -117,6 +116,12 @@ class HomeBuiltMachine:
         self._link.bye(ByeReason.STOP)
 
     # --- inside --------------------------------------------------------------------------------------------------
+
+    def _tell_controller(self, now: float) -> None:
+        # Motors first: the controller writes to its memory, and a slow card must not keep them running.
+        self._set_outputs(now)
+        self.controller.on_sorter(now)
+        self._set_outputs(now)
 
     def _take(self, inputs: list[LinkInput], now: float) -> None:
         for item in inputs:

@@ -8,7 +8,7 @@ limit, so that no motor runs against a jammed card. ``outputs`` is what should b
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -79,9 +79,18 @@ SorterEvent = AtReader | Placed | ReadyForNext | TurnChecked | Trouble
 
 
 class Sorter:
-    """``senses(name)`` is the present, debounced state of an input; ``changed`` is called when one changes."""
+    """``senses(name)`` is the present, debounced state of an input; ``changed`` is called when one changes.
 
-    def __init__(self, settings: MachineSettings, senses: Callable[[str], bool]) -> None:
+    drive: switches the outputs it is given. It is called here for a halt only, which must not wait for anything.
+    """
+
+    def __init__(
+        self,
+        settings: MachineSettings,
+        senses: Callable[[str], bool],
+        drive: Callable[[Mapping[str, bool]], None] = lambda outputs: None,
+    ) -> None:
+        self._drive = drive
         self._settings = settings
         self._times = settings.timings
         self._senses = senses
@@ -147,6 +156,7 @@ class Sorter:
         """Everything off, at once, wherever the card is."""
         for name in self.outputs:
             self.outputs[name] = False
+        self._drive(self.outputs)
         self._enter(Phase.IDLE, None)
         self._rotor_at = None
 

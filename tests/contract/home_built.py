@@ -211,6 +211,7 @@ class SimulatedPins:
 
     def __init__(self, world, edges=True, clock=time.monotonic):
         self.world = world
+        self.mode = None
         self.clock = clock
         self.edges = edges
         self.levels = {}
@@ -225,8 +226,11 @@ class SimulatedPins:
 
     def setmode(self, mode):
         assert mode == self.BCM
+        self.mode = mode
 
     def setup(self, channel, direction, initial=0, pull_up_down=0):
+        if self.mode is None:
+            raise RuntimeError("Please set pin numbering mode using GPIO.setmode(GPIO.BOARD) or GPIO.setmode(GPIO.BCM)")
         self.levels[channel] = initial if direction == self.OUT else 1
 
     def output(self, channel, value):

@@ -42,13 +42,17 @@ MOTORS = ("feeder", "transport", "gate_1", "gate_2", "gate_3")
 
 
 class MemorySlots:
-    def __init__(self):
+    """``watch`` is called before each write, which on a real card may take a tenth of a second."""
+
+    def __init__(self, watch=lambda: None):
         self.content = [b"", b""]
+        self.watch = watch
 
     def read(self, slot):
         return self.content[slot]
 
     def write(self, slot, data):
+        self.watch()
         self.content[slot] = data
 
 
@@ -275,6 +279,16 @@ def test_the_cover_stops_the_motors_within_one_look(edges):
     assert not rig.motors_on()
     assert rig.until(FaultEvent).fault == Fault.COVER_OPEN
     assert rig.ask(Resume(rig.number(), rig.order.job_id, 1)).outcome == Outcome.REFUSED
+
+
+@pytest.mark.parametrize("faults", [{}, {"cover": 9}, {"pull": 9}, {"jam": 9}, {"gate": 9}, {"twice": 1}])
+def test_no_motor_runs_while_the_memory_is_written(faults):
+    rig = Rig(faults=faults)
+    rig.dealing()
+    running = []
+    rig.slots.watch = lambda: running.extend(rig.motors_on())
+    rig.until(FaultEvent if faults else Done)
+    assert not running
 
 
 def test_pause_and_resume_after_the_card_in_flight():

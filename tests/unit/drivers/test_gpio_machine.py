@@ -312,6 +312,14 @@ def test_a_computer_without_edge_detection_is_polled():
     assert not bank.edges
 
 
+def test_a_library_is_told_to_count_pins_as_the_file_does(tmp_path, monkeypatch):
+    (tmp_path / "pins_of_a_test.py").write_text(
+        "said = []\nBCM = 11\ndef setmode(mode): said.append(mode)\ndef setwarnings(on): said.append(on)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert load_pins("pins_of_a_test").said == [False, 11]
+
+
 def test_a_missing_library_is_said_in_words(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match="no module"):
         load_pins("no_such_pins:PINS")

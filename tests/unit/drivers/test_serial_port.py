@@ -260,5 +260,24 @@ def test_a_cancelled_opening_leaves_the_port_free(pty):
     run(scenario())
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files by /proc")
+def test_losing_and_reopening_a_port_many_times_leaves_no_file_open(tmp_path):
+    async def scenario():
+        opener = opener_for(str(tmp_path / "port"))
+        counts = []
+        for _ in range(12):
+            device = Pty(tmp_path / "port")
+            stream = await opener()
+            await stream.write(b"x")
+            device.unplug()
+            with pytest.raises(LinkLost):
+                await stream.read()
+            await stream.close()
+            counts.append(len(os.listdir("/proc/self/fd")))
+        assert counts[-1] == counts[1], counts
+
+    run(scenario())
+
+
 def test_listing_the_ports_of_this_computer_works_without_any():
     assert all(isinstance(info, PortInfo) and info.url.startswith("serial://") for info in list_ports())
