@@ -262,7 +262,8 @@ class FakeMachine:
             self.pull()
             self.set_hopper(HopperState.EMPTY)
             self.later(1.0, self.load)
-        elif action == Action.RETURN_BOARD and not self.board_in:
+        elif action == Action.RETURN_BOARD and (self.wanted != (board, copy) or not self.board_in):
+            self.pull()
             self.insert(board, copy)
 
     def insert(self, board: int, copy: int) -> None:

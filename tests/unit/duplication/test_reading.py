@@ -1,0 +1,117 @@
+"""Boards read on a machine, through mishaps of people and line."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from duplication_fakes import FULL, FakeMachine, Run
+from duplication_loop import LoopClock, run
+
+from dealer.duplication.progress import CardCounted, ProgressEvent
+from dealer.generate import SeededBytes, generate
+from dealer.readback import Kind, compare, learn
+from dealer.reading import BoardContent, BoardReader
+from drivers.api import Action, Capability, CommandReason, Fault, MachineFault, Segment
+from firmware_bridge.errors import DeviceError
+
+BOARDS = generate(range(1, 4), SeededBytes(21))
+READS = FULL | Capability.READ_BACK
+
+
+def full_machine(capabilities: Capability = READS) -> FakeMachine:
+    truth = {(board.number, 1): [list(hand) for hand in board.deal.hands] for board in BOARDS}
+    return FakeMachine(capabilities, truth=truth)
+
+
+def read(machine: FakeMachine, numbers: list[int], heard: list[ProgressEvent] | None = None) -> list[BoardContent]:
+    async def go() -> list[BoardContent]:
+        clock = LoopClock(asyncio.get_running_loop())
+        reader = BoardReader(machine, clock, on_progress=None if heard is None else heard.append)
+        return [content async for content in reader.read(numbers)]
+
+    return run(go())
+
+
+def test_boards_are_read_and_learnt() -> None:
+    heard: list[ProgressEvent] = []
+    contents = read(full_machine(), [1, 2, 3], heard)
+    assert [learn(content.board, content.hands) for content in contents] == BOARDS
+    assert all(content.number_seen and content.complete for content in contents)
+    assert [event.cards for event in heard if isinstance(event, CardCounted)] == [*range(1, 53)] * 3
+    assert "hands" not in repr(contents[0])
+
+
+def test_boards_after_play_are_compared_with_the_set() -> None:
+    machine = full_machine()
+    pockets = machine.truth[(2, 1)]
+    pockets[0], pockets[1] = pockets[1], pockets[0]
+    machine.truth[(3, 1)][2].pop()
+    found = [
+        compare(content.hands, board, BOARDS) for content, board in zip(read(machine, [1, 2, 3]), BOARDS, strict=True)
+    ]
+    assert found[0].same
+    assert [d.kind for d in found[1].differences] == [Kind.SWAPPED]
+    assert [d.kind for d in found[2].differences] == [Kind.MISSING, Kind.WRONG_COUNT]
+
+
+def test_a_doubtful_card_is_not_guessed() -> None:
+    machine = full_machine()
+    machine.scripts = [lambda run_: run_.change(10, margin=3)]
+    (content,) = read(machine, [1])
+    assert sum(hand.count(255) for hand in content.hands) == 1
+
+
+def test_the_wrong_board_is_sent_back() -> None:
+    machine = full_machine()
+    machine.board_in, machine.wanted = True, (2, 1)
+    (content,) = read(machine, [1])
+    assert learn(1, content.hands) == BOARDS[0]
+    assert Action.SWAP_BOARD in [action for action, *_ in machine.shown]
+
+
+@pytest.mark.parametrize(("key", "seen"), [(True, True), (False, False)])
+def test_without_a_label_the_key_or_the_order_gives_the_number(key: bool, seen: bool) -> None:
+    capabilities = READS & ~Capability.LABEL
+    machine = full_machine(capabilities if key else capabilities & ~Capability.KEY)
+    (content,) = read(machine, [1])
+    assert content.number_seen is seen
+
+
+def test_the_line_lost_while_reading() -> None:
+    machine = full_machine()
+    machine.scripts = [lambda run_: machine.later(2.0, lambda: machine.unplug(1.0))]
+    contents = read(machine, [1, 2])
+    assert [learn(content.board, content.hands) for content in contents] == BOARDS[:2]
+
+
+def test_a_fault_or_a_silence_while_reading_is_tried_again() -> None:
+    def jam(run_: Run) -> None:
+        run_.events[9:] = [MachineFault(run_.order.job_id, Fault.JAM, Segment.READER, 1, False, Action.CLEAR_JAM)]
+
+    machine = full_machine()
+    machine.scripts = [jam, lambda run_: run_.events.__delitem__(slice(9, None))]
+    real = machine.act
+
+    def act(action: Action, board: int, copy: int, number: int) -> None:
+        if action == Action.RETURN_BOARD:
+            machine.pull()
+        real(action, board, copy, number)
+
+    machine.act = act  # type: ignore[method-assign]
+    (content,) = read(machine, [1])
+    assert learn(1, content.hands) == BOARDS[0]
+
+
+def test_a_machine_that_cannot_read_says_so() -> None:
+    with pytest.raises(DeviceError) as raised:
+        read(full_machine(FULL), [1])
+    assert raised.value.code == "machine-cannot-read"
+
+
+def test_a_machine_that_refuses_for_good() -> None:
+    machine = full_machine()
+    machine.refuse["read"] = [CommandReason.COVER_OPEN, CommandReason.UNSUPPORTED]
+    with pytest.raises(DeviceError) as raised:
+        read(machine, [1])
+    assert raised.value.code == "machine-refuses"
