@@ -261,13 +261,16 @@ def place_rows(rows: list[RankRow], profile: Profile, decimals: int) -> list[Ran
     ]
 
 
+_NONE = Fraction(0)
+
+
 def _percent_row(
     contestant: Contestant, totals: Sums, adjustments: Sequence[SessionAdjustment], profile: Profile
 ) -> RankRow | None:
     points, top = session_total(totals, profile)
     if not top:
         return None
-    change = Fraction(0)
+    change = _NONE
     for one in adjustments:
         if one.unit is PenaltyUnit.MATCHPOINTS:
             change += one.amount
@@ -277,7 +280,9 @@ def _percent_row(
             change += one.amount * top / totals.boards
         else:
             raise _misfit(one, "matchpoints")
-    percent = (points + change) * 100 / top
+    total = points + change if adjustments else points
+    # One construction in place of a product and a quotient: this line runs for every contestant at every new result.
+    percent = Fraction(total.numerator * 100, total.denominator * top)
     text = decimal_text(percent, profile.percent_decimals, profile.rounding)
     return RankRow(0, False, contestant, percent, text, points, Fraction(top), totals.boards, change)
 
