@@ -291,6 +291,25 @@ def test_no_motor_runs_while_the_memory_is_written(faults):
     assert not running
 
 
+@pytest.mark.parametrize("what", ["cover", "board"])
+def test_what_stops_running_motors_stops_them_before_the_memory_is_written(what):
+    rig = Rig()
+    rig.dealing()
+    rig.until(CardEvent)
+    while not rig.on("transport"):
+        rig.step()
+    running = []
+    rig.slots.watch = lambda: running.extend(rig.motors_on())
+    if what == "cover":
+        rig.world.covered = False
+    else:
+        rig.world.board = False
+    told = rig.until(FaultEvent)
+    assert told.fault == (Fault.COVER_OPEN if what == "cover" else Fault.BOARD_PULLED)
+    assert told.in_flight == 1
+    assert not running
+
+
 def test_pause_and_resume_after_the_card_in_flight():
     rig = Rig()
     rig.dealing()
