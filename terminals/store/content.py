@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from dealer.cards import Seat
@@ -62,8 +63,7 @@ def from_json(value: Any) -> BoardState | None:
     try:
         kind = value["is"]
         if kind == "played":
-            contract = Contract.parse(value["contract"], Seat.from_letter(value["by"]))
-            return Played(contract, _integer(value["tricks"]), value.get("lead"))
+            return Played(_contract(value["contract"], value["by"]), _integer(value["tricks"]), value.get("lead"))
         if kind == "passed":
             return PassedOut()
         if kind == "not-played":
@@ -94,6 +94,12 @@ def loads(text: str | None) -> BoardState | None:
         return from_json(json.loads(text))
     except json.JSONDecodeError as error:
         raise EntryError("this is no result: not JSON.", code="bad-result") from error
+
+
+@lru_cache(maxsize=1024)
+def _contract(text: str, by: str) -> Contract:
+    # There are 420 contracts; an evening of a large event is read again and again.
+    return Contract.parse(text, Seat.from_letter(by))
 
 
 def _artificial(side: ArtificialSide) -> Any:

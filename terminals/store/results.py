@@ -153,13 +153,16 @@ def clear_current(connection: Connection, event: str) -> None:
     connection.execute("DELETE FROM current_result WHERE event = ?", (event,))
 
 
-def current(connection: Connection, event: str, play: PlayKey | None = None) -> list[CurrentResult]:
-    """The projection, in the order of plays; of one play if given."""
+def current(connection: Connection, event: str, play: PlayKey | None = None, *, after: int = 0) -> list[CurrentResult]:
+    """The projection, in the order of plays; of one play if given. after: only what an event above it has changed."""
     sql = (
         "SELECT section, board, ns, ew, play, content, status, attention, warnings, ruled, claims, round, place,"
         " changes, number FROM current_result WHERE event = ?"
     )
     values: tuple[Any, ...] = (event,)
+    if after:
+        sql += " AND number > ?"
+        values += (after,)
     if play is not None:
         sql += " AND section = ? AND board = ? AND ns = ? AND ew = ? AND play = ?"
         values += (play.section, play.board, play.ns, play.ew, play.play)

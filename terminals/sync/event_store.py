@@ -92,9 +92,9 @@ class EventStore:
     def journals(self) -> dict[tuple[int, int], int]:
         return self.read(ledger.journals)
 
-    def current(self, event: int) -> list[CurrentResult]:
-        """The current results of an event, ordered by play."""
-        return self.read(lambda connection: results.current(connection, desk.event_hex(event)))
+    def current(self, event: int, after: int = 0) -> list[CurrentResult]:
+        """The current results of an event, ordered by play; only those changed by an event above number ``after``."""
+        return self.read(lambda connection: results.current(connection, desk.event_hex(event), after=after))
 
     async def rebuild(self, event: int) -> int:
         """Make the projection anew; gives how many plays it changed."""

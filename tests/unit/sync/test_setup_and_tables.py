@@ -17,6 +17,7 @@ from terminals.movement.mitchell import arrow_switch, mitchell
 from terminals.movement.model import Direction, Movement, Seating
 from terminals.scoring.session import score_session
 from terminals.settings import EventSettings
+from terminals.store import results
 from terminals.store.values import PlayKey
 from terminals.sync.evidence import write_evidence
 from terminals.sync.rebuild import rebuild
@@ -223,6 +224,15 @@ def test_a_playing_director_is_shown_nothing_of_boards_he_has_yet_to_play(host: 
     assert veil.hides(PlayKey("A", max(hidden), 2, 5))
     assert not veil.hides(PlayKey("A", seating.boards[0], 2, 5))
     assert veil_for(host.setup, host.current(), ["", "Q1", "Ax"]).boards == frozenset()
+
+
+def test_what_has_changed_can_be_asked_for(host: FakeHost) -> None:
+    play_all(host, rounds=1)
+    newest = max(row.number for row in host.current())
+    host.terminals[1].enter(body(tricks=13, replaces=1, board=2))
+    host.run()
+    changed = host.ask(lambda connection: results.current(connection, host.event, after=newest))
+    assert [row.play.board for row in changed] == [2]
 
 
 # --- rebuild and evidence ---
