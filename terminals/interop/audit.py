@@ -14,6 +14,7 @@ from itertools import product
 
 from firmware_bridge.errors import EntryError
 from terminals.interop.audit_explain import Explanation
+from terminals.interop.audit_places import place_notes
 from terminals.interop.audit_teams import TeamFindings, audit_matches
 from terminals.interop.audit_values import Mismatch, Tolerance, decimals_of
 from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine
@@ -160,6 +161,7 @@ class _Audit:
                 best, findings = self._climb(best, findings, free=wanted is None)
         teams = self._team_findings(best.profile, free=wanted is None)
         changes = best.changes(base) | teams.changes
+        self.notes += place_notes(self.event, self._label)
         if self.event.matches and self.event.kind is not EventKind.TEAMS:
             self.notes.append("the victory points of matches between pairs were not checked, only their boards")
         return AuditReport(

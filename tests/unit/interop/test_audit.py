@@ -223,3 +223,13 @@ def test_matches_between_pairs_are_checked_by_their_boards() -> None:
     assert report.equal, (report.points_mismatches, report.total_mismatches)
     assert (report.lines, report.points_checked, report.totals_checked) == (2, 4, 0)
     assert any("matches between pairs" in note for note in report.notes)
+
+
+def test_places_that_contradict_the_totals_are_noted() -> None:
+    event = read_usebio(write_usebio(published(mitchell())))
+    first, second, *rest = event.entrants
+    swapped = replace(event, entrants=(replace(first, place=second.place), replace(second, place=first.place), *rest))
+    report = audit_event(swapped)
+    assert report.equal
+    assert len([note for note in report.notes if "and place" in note]) == 1
+    assert not audit_event(event).notes
