@@ -359,14 +359,11 @@ class _Audit:
                 if one.profile.imp_ranking is ImpRanking.FACTORED:
                     computed *= boards
             findings.totals_checked += 1
-            candidates = [computed]
-            if entrant.adjustment is not None and entrant.adjustment.value:
-                candidates.append(computed + entrant.adjustment.value)
-            if not any(tolerance.equal(entrant.total.value, value) for value in candidates):
+            if not tolerance.equal_total(entrant.total, computed, entrant.adjustment):
                 findings.totals.append(
                     Mismatch(
                         entrant.total.value,
-                        candidates[-1],
+                        computed if entrant.adjustment is None else computed + entrant.adjustment.value,
                         contestant=self._label(entrant.contestant),
                         decimals=self.total_decimals,
                     )

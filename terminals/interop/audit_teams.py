@@ -223,15 +223,12 @@ def _totals(
         assert entrant.total is not None
         own = [value for (contestant, _), value in results.items() if contestant == entrant.contestant]
         computed = sum(own, Fraction(0))
-        candidates = [computed]
-        if entrant.adjustment is not None and entrant.adjustment.value:
-            candidates.append(computed + entrant.adjustment.value)
         out.totals_checked += 1
-        if not any(tolerance.equal(entrant.total.value, value) for value in candidates):
+        if not tolerance.equal_total(entrant.total, computed, entrant.adjustment):
             out.totals.append(
                 Mismatch(
                     entrant.total.value,
-                    candidates[-1],
+                    computed if entrant.adjustment is None else computed + entrant.adjustment.value,
                     contestant=label(entrant.contestant),
                     decimals=tolerance.decimals,
                 )

@@ -24,6 +24,15 @@ class Tolerance:
     def equal(self, published: Fraction, computed: Fraction) -> bool:
         return bool(abs(published - computed) * 2 * 10**self.decimals <= 1)
 
+    def equal_total(self, published: Published, computed: Fraction, adjustment: Published | None) -> bool:
+        """A total equals the computed one, with or without the adjustment, which was itself rounded for print."""
+        if self.equal(published.value, computed):
+            return True
+        if adjustment is None or not adjustment.value:
+            return False
+        rest = abs(published.value - computed - adjustment.value)
+        return bool(2 * rest <= Fraction(1, 10**self.decimals) + Fraction(1, 10**adjustment.decimals))
+
 
 def json_number(value: Fraction | None, decimals: int = 2) -> int | float | None:
     """A number for JSON, rounded for display: whole numbers as integers."""

@@ -13,13 +13,15 @@ from interop_sessions import mitchell, published, with_rulings
 
 from firmware_bridge.errors import EntryError
 from terminals.interop.audit import audit_event
+from terminals.interop.publish import EventInfo, publish_session
 from terminals.interop.usebio_read import read_usebio
 from terminals.interop.usebio_write import write_usebio
 from terminals.scoring.boards import Method
-from terminals.scoring.lines import ResultLine
+from terminals.scoring.lines import PenaltyUnit, ResultLine, SessionAdjustment, two_winners
 from terminals.scoring.matchpoints import Unequal
 from terminals.scoring.profile import PLAIN, CrossImpMode, Profile
 from terminals.scoring.profile_file import load_profile
+from terminals.scoring.session import score_session
 
 
 def audit(lines: list[ResultLine], profile: Profile = PLAIN, method: Method = Method.MATCHPOINTS, **changes: object):  # type: ignore[no-untyped-def]
@@ -233,3 +235,19 @@ def test_places_that_contradict_the_totals_are_noted() -> None:
     assert report.equal
     assert len([note for note in report.notes if "and place" in note]) == 1
     assert not audit_event(event).notes
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_our_own_files_with_penalties_are_equal(seed: int) -> None:
+    lines = mitchell(7, 7, 3, seed)
+    groups = two_winners(lines)
+    fines = [
+        SessionAdjustment(one, Fraction(-1, 4), PenaltyUnit.TOP_FRACTION)
+        for group in groups
+        for one in group.contestants[: 2 + seed % 3]
+    ]
+    expected = dict.fromkeys(range(1, 22), 7)
+    score = score_session(lines, expected=expected, groups=groups, adjustments=fines)
+    event = publish_session(EventInfo("E", "2026-11-26"), score, PLAIN)
+    report = audit_event(read_usebio(write_usebio(event)))
+    assert report.equal, report.total_mismatches
