@@ -46,7 +46,12 @@ class FramedBaseStation:
         return self._identity
 
     async def connect(self, timeout: float) -> StationIdentity:
-        """Open and shake hands. Raises DeviceError, LinkLost or ProtocolMismatch, in words for people."""
+        """Open and shake hands. Raises DeviceError, LinkLost or ProtocolMismatch, in words for people.
+
+        After a failure it may be tried again. Does nothing if the station is connected.
+        """
+        if self._up and self._identity is not None:
+            return self._identity
         self._ready = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(timeout):

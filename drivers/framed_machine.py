@@ -116,7 +116,12 @@ class FramedMachine:
     # --- the link ------------------------------------------------------------------------------------------------
 
     async def connect(self, timeout: float) -> MachineIdentity:
-        """Open, shake hands, wait for MACHINE_INFO. Raises DeviceError, LinkLost or ProtocolMismatch."""
+        """Open, shake hands, wait for MACHINE_INFO. Raises DeviceError, LinkLost or ProtocolMismatch.
+
+        After a failure it may be tried again. Does nothing if the machine is connected.
+        """
+        if self._introduced and self._identity is not None:
+            return self._identity
         self._ready = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(timeout):
@@ -164,7 +169,7 @@ class FramedMachine:
         self._info_alarm = loop.call_later(self._info_timeout, self._no_introduction)
 
     def _no_introduction(self) -> None:
-        self._port.give_up(
+        self._reject(
             DeviceError(
                 "The machine greets but does not say how it is built.",
                 where=self.url,
@@ -172,6 +177,12 @@ class FramedMachine:
                 code="no-answer",
             )
         )
+
+    def _reject(self, error: DeviceError) -> None:
+        """The machine can't be used as it is: whoever connects hears of it, and later attempts begin anew."""
+        if self._ready is not None and not self._ready.done():
+            self._ready.set_exception(error)
+        self._port.give_up(error)
 
     async def _on_down(self, reason: str) -> None:
         self._cancel_info_alarm()
@@ -188,7 +199,7 @@ class FramedMachine:
         before = self._identity
         order = tuple(info.pocket_order)
         if sorted(order) != [0, 1, 2, 3]:
-            self._port.give_up(
+            self._reject(
                 DeviceError(
                     "The machine names its pockets in an order that can't be.",
                     where=self.url,

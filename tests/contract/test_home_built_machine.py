@@ -1,12 +1,14 @@
 """The home-built machine's controller in virtual time: every fault stops it, and nothing wrong is called done."""
 
+import asyncio
 import random
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from home_built import SimulatedPins, World, machine_file
-from machine_bench import order_for
+from machine_bench import bench, deal, order_for
 
 from drivers.gpio_machine.device import HomeBuiltMachine, bank_for
 from drivers.gpio_machine.settings import parse_settings
@@ -253,6 +255,18 @@ def test_every_fault_stops_the_machine_and_none_is_called_done(faults, fault, ed
     placed = rig.report().placed
     lying = sum(len(cards) for cards in rig.world.pockets.values())
     assert len(placed) == lying or fault in (Fault.BOARD_PULLED, Fault.DOUBLE_FEED)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes of POSIX")
+def test_what_the_process_calls_done_lies_in_the_board_as_ordered(tmp_path):
+    async def scenario():
+        async with bench("gpio", tmp_path) as (simulated, machine):
+            order, pockets = order_for(7)
+            _, done = await deal(machine, order)
+            assert done.digest == order.digest
+            assert simulated.truth(7) == dict(enumerate(pockets))
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
 
 
 def test_an_exit_beam_tells_when_a_gate_did_not_move():

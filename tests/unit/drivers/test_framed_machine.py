@@ -339,6 +339,47 @@ def test_a_machine_that_does_not_introduce_itself_is_said_to_be_so():
     run(scenario())
 
 
+def test_a_machine_with_an_impossible_pocket_order_is_refused_at_once():
+    async def scenario():
+        device = FakeDevice()
+        device.info = MachineInfo(pocket_order=bytes([0, 0, 1, 3]), reader=1, card_ms=100, margin_min=20)
+        machine = machine_for(device)
+        with pytest.raises(DeviceError, match="order that can't be"):
+            await machine.connect(10)
+        device.info = MachineInfo(pocket_order=bytes([3, 0, 1, 2]), reader=1, card_ms=100, margin_min=20)
+        assert (await machine.connect(3)).pocket_order == (3, 0, 1, 2)
+        assert (await machine.connect(3)).pocket_order == (3, 0, 1, 2), "connecting twice does nothing"
+        await machine.close()
+
+    run(scenario())
+
+
+def test_a_machine_that_stays_silent_after_a_greeting_is_refused_before_the_time_limit():
+    async def scenario():
+        device = FakeDevice()
+        device.mute.add(MachineInfo)
+        machine = machine_for(device, info_timeout=0.1)
+        with pytest.raises(DeviceError, match="does not say how it is built"):
+            await machine.connect(10)
+        await machine.close()
+
+    run(scenario())
+
+
+def test_a_fault_of_the_machine_dumps_the_last_frames_into_the_log(caplog):
+    async def scenario():
+        device = FakeDevice()
+        machine = await connected(device)
+        await device.say(FaultEvent(9, Fault.JAM, 2, 1, 1, Action.CLEAR_JAM))
+        assert isinstance(await machine.next_event(), MachineFault)
+        await machine.close()
+
+    with caplog.at_level("INFO"):
+        run(scenario())
+    assert "the machine reports JAM" in caplog.text
+    assert "FAULT" in caplog.text
+
+
 def test_a_device_of_another_major_version_is_a_mismatch_in_words():
     from firmware_bridge.errors import ProtocolMismatch
 
