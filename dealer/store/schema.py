@@ -95,4 +95,51 @@ _HISTORY = Migration(
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_JOURNAL, _KEPT_SETS, _HISTORY)
+_REVEALS = Migration(
+    4,
+    (
+        """CREATE TABLE reveal (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            what TEXT NOT NULL,
+            source TEXT NOT NULL,
+            board INTEGER NOT NULL,
+            at TEXT NOT NULL
+        )""",
+        """CREATE TRIGGER reveal_no_update BEFORE UPDATE ON reveal
+            BEGIN SELECT RAISE(ABORT, 'reveal is append-only'); END""",
+        """CREATE TRIGGER reveal_no_delete BEFORE DELETE ON reveal
+            BEGIN SELECT RAISE(ABORT, 'reveal is append-only'); END""",
+    ),
+)
+
+_HEALTH = Migration(
+    5,
+    (
+        """CREATE TABLE machine_health (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            machine_id TEXT NOT NULL,
+            odd INTEGER NOT NULL,
+            cards INTEGER NOT NULL,
+            feed_ms REAL NOT NULL,
+            margin REAL NOT NULL,
+            margin_low INTEGER NOT NULL,
+            beam_ms REAL NOT NULL,
+            trouble TEXT NOT NULL
+        )""",
+        "CREATE INDEX machine_health_by_machine ON machine_health (machine_id, number)",
+        """CREATE TABLE card_trouble (
+            machine_id TEXT NOT NULL,
+            card INTEGER NOT NULL,
+            times INTEGER NOT NULL,
+            PRIMARY KEY (machine_id, card)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE cleaning (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            machine_id TEXT NOT NULL,
+            after INTEGER NOT NULL,
+            at TEXT NOT NULL
+        )""",
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_JOURNAL, _KEPT_SETS, _HISTORY, _REVEALS, _HEALTH)

@@ -23,6 +23,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evening": ("firmware_bridge.cli.evening:evening", "Run a whole club evening: deal, play, rank."),
     "deal": ("firmware_bridge.cli.deal:deal", "Generate, verify and convert deals."),
     "duplicate": ("firmware_bridge.cli.duplicate:duplicate", "Make boards on a dealing machine."),
+    "read": ("firmware_bridge.cli.read:read", "Read boards: learn hand-dealt ones, or compare after play."),
+    "restore": ("firmware_bridge.cli.restore:restore", "Show where each card of a board belongs."),
     "serve": ("firmware_bridge.cli.serve:serve", "Collect results from base stations."),
     "simulate": ("firmware_bridge.cli.simulate:simulate", "Run a simulated device at its true pace."),
     "devices": ("firmware_bridge.cli.devices:devices", "List ports and ask devices who they are."),
