@@ -10,7 +10,6 @@ that without it a wrong board would be called good.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from statistics import median
 
 from dealer.cards import HAND_SIZE, PACK_SIZE
 from dealer.duplication.picture import BeamRule, Picture, SeenCard
@@ -247,6 +246,7 @@ class BoardWatch:
             raw=event.raw,
             pocket=self._pocket(event),
             beam_ms=event.beam_ms,
+            at_ms=event.at_ms,
         )
         if checks.pack:
             self._object(seen.card == UNKNOWN, Reason.UNREADABLE)
@@ -307,8 +307,3 @@ class BoardWatch:
                 return
             self._object(True, Reason.MACHINE_FAULT)
             self._object(event.fault == Fault.BOARD_PULLED, Reason.PULLED)
-
-
-def usual_margin(picture: Picture) -> int:
-    """Median margin of the cards of a board, for the health statistics; 0 without cards."""
-    return int(median(seen.margin for seen in picture.seen)) if picture.seen else 0

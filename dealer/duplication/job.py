@@ -31,6 +31,8 @@ from dealer.duplication.progress import (
 )
 from dealer.duplication.slot import LineBroken, Starter
 from dealer.duplication.verdict import SETTLED, BoardState, Reason, Verdict
+from dealer.health import measure
+from dealer.store.health import HealthStore
 from dealer.store.journal import Journal
 from drivers.api import (
     Armed,
@@ -66,6 +68,7 @@ class DuplicationJob:
     """Makes the boards of ``plan``. One job per machine at a time; ``run`` may be cancelled at any moment.
 
     on_progress: called with every progress event; must return at once. claims: evidence file, or None.
+    health: where the figures of the machine are kept, or None.
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class DuplicationJob:
         on_progress: OnProgress | None = None,
         options: JobOptions | None = None,
         claims: ClaimsFile | None = None,
+        health: HealthStore | None = None,
         checks: Checks = ALL_CHECKS,
     ) -> None:
         self._machine = machine
@@ -90,6 +94,7 @@ class DuplicationJob:
         self._mail = self._desk.mail
         self._copies = plan.copies
         self._claims = claims
+        self._health = health
         self._checks = checks
         self._states: dict[BoardKey, BoardState] = {}
         self._work: _Work | None = None
@@ -175,7 +180,9 @@ class DuplicationJob:
                 verdict = await self._read(item, watch.placement) or verdict
             if verdict.state in SETTLED:
                 await self._ask_to_remove(item, verdict)
+                await self._note_health(watch)
                 return
+            await self._note_health(watch)
             self._stops += 1
             self._slot.stopped()
             if say.points_at_pack(verdict.reasons, watch.fault):
@@ -192,6 +199,12 @@ class DuplicationJob:
         await self._journal.settle(self._plan.set_id, item.key, failed)
         self._settled(item, failed)
         await self._desk.tell(say.given_up(item.key, self._copies, self._options.max_attempts), verdict.reasons)
+
+    async def _note_health(self, watch: BoardWatch) -> None:
+        if self._health is not None and watch.cards:
+            machine = f"{self._desk.identity().device_id:016x}"
+            fault = int(watch.fault.fault) if watch.fault is not None else 0
+            await self._health.record(measure(machine, watch.item.board, watch.picture.seen, watch.reasons, fault))
 
     async def _ask_to_remove(self, item: BoardCopy, verdict: Verdict) -> None:
         self._slot.must_go = self._slot.board_in

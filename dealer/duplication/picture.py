@@ -25,6 +25,7 @@ class SeenCard:
     raw: int
     pocket: int
     beam_ms: float
+    at_ms: int = 0
 
     def __repr__(self) -> str:
         return f"SeenCard(index={self.index}, margin={self.margin})"

@@ -291,6 +291,10 @@ class Journal:
     def _now(self) -> str:
         return self._clock.wall().isoformat(timespec="milliseconds")
 
+    async def submit(self, job: Callable[[Connection], T]) -> T:
+        """Run ``job`` in a transaction of this file; for the other stores that live in it."""
+        return await self._submit(job)
+
     async def _submit(self, job: Callable[[Connection], T]) -> T:
         return await self._writer.submit(job)
 
