@@ -39,7 +39,8 @@ from terminals.sync.tables import missing
 
 T = TypeVar("T")
 PER_STATION = 25
-MAX_TERMINALS = PER_STATION * 26
+STATIONS = 26  # one section each
+MAX_TERMINALS = 100 * STATIONS
 BOARDS_PER_ROUND = 3
 ROUND_S = 27 * 60
 BAUD = 115200
@@ -65,7 +66,7 @@ class SoakOptions:
 
     def sections(self) -> list[int]:
         """Terminals of each station, one section each, at least 2."""
-        count = -(-self.terminals // PER_STATION)
+        count = min(STATIONS, -(-self.terminals // PER_STATION))
         return [self.terminals // count + (number < self.terminals % count) for number in range(count)]
 
 

@@ -254,10 +254,17 @@ class Collector(Contacts):
         if seq > track.expected:
             track.nearest = min(track.nearest or seq, seq)
             return self._ask(terminal, track, now) if now - track.asked_at >= self._limits.ask_every else []
-        if self._trouble or self._full or terminal.waiting >= self._limits.per_terminal:
+        limits = self._limits
+        if self._trouble or self._full or terminal.waiting >= limits.per_terminal:
             track.dropped = True
-            terminal.over_limit += 1
             return [] if self.credit else [self._to(terminal, Credit(0))]
+        if not terminal.may_send(now, limits.per_second, limits.burst):
+            terminal.over_limit += 1
+            if seq == track.expected:
+                track.nearest = seq
+                track.asked_at = now
+                self._missing[device, journal] = None  # asked for again when it may send more
+            return []
         raw = RawRecord(RecordKey(device, journal, seq), record.body, record.crc, record.auth)
         if seq == track.expected:
             track.expected += 1

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from firmware_bridge.wire.messages import Admit, Call, Credit, Message, TermHello, TermStatus, Text
+from firmware_bridge.wire.messages import Admit, Call, Credit, Message, TermHello, TermStatus, Text, fit_text
 from firmware_bridge.wire.numbers import Admission, CallState, Role
 from terminals.store.desk import Device, DeviceState
 from terminals.store.values import device_hex
@@ -21,7 +21,8 @@ from terminals.sync.terminal import Terminal, Track
 @dataclass(frozen=True, slots=True)
 class Limits:
     """queue: jobs that may wait for the disk. batch: jobs of one transaction. credit: records that a terminal may send
-    unacknowledged. per_terminal: its records that may wait. devices: terminals known at all. ask_every, ask_times:
+    unacknowledged. per_terminal: its records that may wait. per_second: its records a second in the long run, and
+    burst: at once. devices: terminals known at all. ask_every, ask_times:
     seconds between, and number of, requests for missing records before they are given up. plan_every: seconds before
     the same plan is sent again. probe_every: seconds between tries of a store that fails."""
 
@@ -29,6 +30,8 @@ class Limits:
     batch: int = 256
     credit: int = 4
     per_terminal: int = 16
+    per_second: float = 50.0
+    burst: float = 500.0
     devices: int = 4096
     ask_every: float = 2.0
     ask_times: int = 3
@@ -116,7 +119,7 @@ class Contacts:
 
     def text(self, text: str, section: int = 0, table: int = 0, *, urgent: bool = False) -> list[Send]:
         """A message of the director to a table, a section (table 0) or all (section 0)."""
-        message = Text(int(urgent), text[:240])
+        message = Text(int(urgent), fit_text(text))
         return [
             Send(t.station, t.address, message)
             for t in self.terminals

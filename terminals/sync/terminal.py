@@ -57,6 +57,8 @@ class Terminal:
     asking: tuple[int, int] | None = None
     told: str = ""
     over_limit: int = 0
+    allowance: float = 0.0
+    allowed_at: float = -1e9
     tracks: dict[int, Track] = field(default_factory=dict)
 
     @property
@@ -71,6 +73,15 @@ class Terminal:
 
     def track(self, journal: int) -> Track | None:
         return self.tracks.get(journal)
+
+    def may_send(self, now: float, per_second: float, burst: float) -> bool:
+        """Count one record against what a terminal may send in the long run."""
+        self.allowance = min(burst, self.allowance + (now - self.allowed_at) * per_second)
+        self.allowed_at = now
+        if self.allowance < 1.0:
+            return False
+        self.allowance -= 1.0
+        return True
 
     def begin_track(self, track: Track) -> Track:
         """Follow a journal from now on."""

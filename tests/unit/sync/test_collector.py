@@ -12,7 +12,18 @@ import pytest
 from sync_fakes import CLUB, ERASED, NOT_PLAYED, SMALL, FakeHost, FakeTerminal, an_event, body
 
 from drivers.api import StationConnected, StationIdentity, StationMessage
-from firmware_bridge.wire.messages import Admit, Call, Credit, Message, RecordAck, RecordNak, Resend, TablePlan, Text
+from firmware_bridge.wire.messages import (
+    Admit,
+    Call,
+    Credit,
+    Message,
+    RecordAck,
+    RecordNak,
+    Resend,
+    TablePlan,
+    Text,
+    encode,
+)
 from firmware_bridge.wire.numbers import RecordReason
 from terminals.contract import Contract
 from terminals.result import Played
@@ -478,6 +489,32 @@ def test_a_terminal_that_ignores_credit_takes_no_more_memory(tmp_path: Path) -> 
     host.wait(30)
     assert len(host.records()) == 50
     host.close()
+
+
+def test_a_terminal_that_sends_without_end_is_slowed_down_and_loses_nothing(tmp_path: Path) -> None:
+    host = FakeHost(tmp_path / "x.db", limits=Limits(per_second=2, burst=5, ask_every=1))
+    terminal = a_terminal(host, ring=100)
+    terminal.enter(body())
+    host.run()
+    for _ in range(100):
+        host.collector.receive("base", _from(terminal, terminal.record(1)), host.now)
+        host.pump()
+    assert host.collector.terminals[0].over_limit >= 95
+    for number in range(20):
+        terminal.enter(body(board=number % 6 + 1, round=(number % 6) // 2 + 1))
+    host.run()
+    assert len(host.records()) == 1
+    host.wait(30)
+    assert len(terminal.shown) == len(host.records()) == 21
+    assert host.ask(ledger.holes) == []
+    host.close()
+
+
+def test_messages_in_any_alphabet_fit_the_line(host: FakeHost) -> None:
+    a_terminal(host)
+    for text in ("ż" * 500, "🂡" * 200, "\ud800"):
+        (send,) = host.collector.text(text)
+        assert len(encode(send.message)) <= 260
 
 
 def test_a_flood_of_strange_devices_is_bounded(tmp_path: Path) -> None:
