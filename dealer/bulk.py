@@ -68,12 +68,14 @@ class BulkDeals:
 @dataclass(frozen=True, slots=True)
 class _Tables:
     """Tables of 13-bit masks. For each level (suits still to come after this one: 3, 2, 1, 0) and number of cards still
-    wanted: the masks in descending order, and how many hands come before each.
+    wanted: the masks in descending order, and how many hands come before each. last_start: where each number of cards
+    starts in the table of the last suit.
     """
 
     popcount: npt.NDArray[np.uint8]
     keys: tuple[U64, ...]
     masks: tuple[Masks, ...]
+    last_start: U64
     spread_high: npt.NDArray[np.uint8]
     spread_low: npt.NDArray[np.uint8]
 
@@ -98,7 +100,8 @@ def _tables() -> _Tables:
             masks.append(descending[possible])
         all_keys.append(np.concatenate(keys))
         all_masks.append(np.concatenate(masks))
-    return _Tables(popcount, tuple(all_keys), tuple(all_masks), _spread_table(7), _spread_table(6))
+    last_start = np.searchsorted(all_keys[0], np.arange(14, dtype=np.uint64) * _KEY).astype(np.uint64)
+    return _Tables(popcount, tuple(all_keys), tuple(all_masks), last_start, _spread_table(7), _spread_table(6))
 
 
 def _spread_table(width: int) -> npt.NDArray[np.uint8]:
@@ -107,16 +110,14 @@ def _spread_table(width: int) -> npt.NDArray[np.uint8]:
     ``bits`` has popcount(free) digits.
     """
     size = 1 << width
+    bits = np.arange(size, dtype=np.uint8)
+    free = bits[:, None]
+    left = np.bitwise_count(free)
     table = np.zeros((size, size), dtype=np.uint8)
-    bits = np.arange(size, dtype=np.uint16)
-    for free in range(size):
-        left = int(free).bit_count()
-        row = np.zeros(size, dtype=np.uint16)
-        for place in range(width - 1, -1, -1):
-            if free >> place & 1:
-                left -= 1
-                row |= ((bits >> left) & 1) << place
-        table[free] = row
+    for place in range(width - 1, -1, -1):
+        taken = free >> place & 1
+        left = left - taken
+        table |= (bits >> left & taken) << place
     return table
 
 
@@ -185,13 +186,16 @@ def _digits(rank: U64, suits: int, tables: _Tables) -> list[Masks]:
     rest: npt.NDArray[Any] = rank
     for suits_left in range(suits - 1, -1, -1):
         keys, masks = tables.keys[suits_left], tables.masks[suits_left]
+        if not suits_left:
+            # In the last suit each holding is one hand, so that its place can be told without a search.
+            blocks.append(masks[tables.last_start[wanted] + rest])
+            break
         key = rest + wanted * _KEY
         place = np.searchsorted(keys, key, side="right") - 1
         mask = masks[place]
         blocks.append(mask)
-        if suits_left:
-            rest = key - keys[place]
-            wanted = wanted - tables.popcount[mask]
+        rest = key - keys[place]
+        wanted = wanted - tables.popcount[mask]
     return blocks
 
 

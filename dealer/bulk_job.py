@@ -1,7 +1,7 @@
 """A large set from random bytes to a PBN file and the history, block by block in constant memory.
 
-Two threads: the caller's draws, unranks, checks and digests a block while the other one records the block before it
-and writes its text; numpy and SQLite let go of the interpreter, so both cores work.
+While a block's text is laid out and written, another thread puts its digests into the history: that is a few long
+calls into SQLite, which lets go of the interpreter, so that the two never wait for each other.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
@@ -24,8 +25,9 @@ from dealer.generate import RandBytes
 from dealer.history import DIGEST_BYTES, HISTORY_TAG
 from firmware_bridge.errors import DealError
 
-BLOCK = 32_768
-CHUNK = 4_096
+BLOCK = 65_536
+"""Boards whose digests are sorted and recorded together: the more, the faster the database takes them."""
+CHUNK = 16_384
 """Boards whose arrays fit into a processor's cache together."""
 
 Record = Callable[[bytes, bytes, int], None]
@@ -57,22 +59,18 @@ def generate_to_file(
         for first, count in _blocks(runs):
             index = random_indices(count, randbytes)
             parts = [unrank(index[place : place + CHUNK]) for place in range(0, count, CHUNK)]
-            digests = []
+            digests: list[bytes] = []
             for place, part in enumerate(parts):
                 bad = verify_bulk(part)
                 if bad:
                     number = first + place * CHUNK + bad[0]
                     raise DealError(f"Board {number} is not a deal of a shuffled pack.", code="unshuffled")
-                digests += _digests(part)
-            work = (
-                record,
-                file,
-                options,
-                first,
-                parts,
-                _in_order(digests, first) if record else (b"", b""),
-            )
-            worker.do(lambda work=work: _record_and_write(*work))  # type: ignore[misc]
+                if record is not None:
+                    digests += _digests(part)
+            if record is not None:
+                rows = _in_order(digests, first)
+                worker.do(partial(record, *rows, count))
+            _write(file, options, first, parts)
             every[done : done + count] = index
             done += count
             if progress:
@@ -109,16 +107,7 @@ def _in_order(digests: list[bytes], first: int) -> tuple[bytes, bytes]:
     return table[order].tobytes(), text.tobytes()
 
 
-def _record_and_write(
-    record: Record | None,
-    file: BinaryIO,
-    options: WriteOptions,
-    first: int,
-    parts: list[BulkDeals],
-    rows: tuple[bytes, bytes],
-) -> None:
-    if record is not None:
-        record(rows[0], rows[1], len(rows[1]) // 8)
+def _write(file: BinaryIO, options: WriteOptions, first: int, parts: list[BulkDeals]) -> None:
     for part in parts:
         at = 0
         for start, count in runs_of_one_width(first, len(part)):
@@ -129,7 +118,7 @@ def _record_and_write(
 
 
 class _Worker:
-    """One thread that does jobs in order, two waiting at most; its first error comes back to the caller."""
+    """One thread that does jobs in order, one waiting at most; its first error comes back to the caller."""
 
     def __init__(self) -> None:
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(maxsize=1)
