@@ -1,8 +1,9 @@
-"""``serve``: collect results from base stations until it is stopped."""
+"""``serve``: the whole evening as a service: base stations, browsers, desk, dealing screen, public results."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 from pathlib import Path
 from typing import Any
@@ -14,30 +15,38 @@ from firmware_bridge.cli.running import run_async
 from firmware_bridge.config import data_directory, ensure_directory, load_config
 from firmware_bridge.errors import ConfigError
 
+SERVICE_FILE = "service.json"
+
 
 @click.command()
 @click.option("--station", "station_urls", multiple=True, help="Device URL of a base station; may be repeated.")
+@click.option("--machine", "machine_url", help="Device URL of the dealing machine, for the dealing screen.")
 @click.option("--pairs", type=click.IntRange(3, 400), help="Begin an event with so many pairs.")
 @click.option("--tables", type=click.IntRange(2, 200), help="Begin an event with so many tables.")
 @click.option("--boards", type=click.IntRange(2, 99), help="Boards of the new event.")
-@click.option("--host", help="Address to listen on; 127.0.0.1 if left out.")
+@click.option("--host", help="Address to listen on; 127.0.0.1 if left out, 0.0.0.0 for the phones in the room.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one.")
+@click.option("--cert", type=click.Path(path_type=Path), help="TLS certificate (PEM).")
+@click.option("--key", type=click.Path(path_type=Path), help="Key of the certificate (PEM).")
 @click.option("--until-complete", is_flag=True, help="End when every scheduled board has a result.")
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory; its event goes on.")
 @command("serve")
 def serve(
     station_urls: tuple[str, ...],
+    machine_url: str | None,
     pairs: int | None,
     tables: int | None,
     boards: int | None,
     host: str | None,
     port: int | None,
+    cert: Path | None,
+    key: Path | None,
     until_complete: bool,
     data: Path | None,
 ) -> Outcome:
-    """Collect results from base stations, each exactly once, and answer questions about them over HTTP.
+    """Collect results from base stations and browsers, each exactly once, and serve the pages of the evening.
 
-    The first time say what is played (--pairs or --tables, --boards); after that the event in --data goes on.
+    Begin an event with --pairs or --tables and --boards, or on the page /desk; after that the event in --data goes on.
     """
     from drivers.registry import check_url
     from firmware_bridge.cli.evening_view import choose_view
@@ -48,11 +57,10 @@ def serve(
     directory = ensure_directory(data_directory(data))
     config = load_config(directory)
     urls = station_urls or config.stations
-    if not urls:
-        raise ConfigError(
-            "no base station is named.", next_step="Name it with --station URL; see: firmware-bridge devices."
-        )
-    for url in urls:
+    machine = machine_url or config.machine
+    if (cert is None) != (key is None):
+        raise ConfigError("--cert and --key belong together.", next_step="Give both or neither.", code="usage")
+    for url in (*urls, *([machine] if machine else [])):
         check_url(url)
     request = EveningRequest(pairs, tables, boards)
     log = open_log(directory)
@@ -60,7 +68,9 @@ def serve(
     try:
         with owned(directory):
             address = (config.host if host is None else host, config.port if port is None else port)
-            fields, text = run_async(_serve(directory, request, urls, address, until_complete, view))
+            fields, text = run_async(
+                _serve(directory, request, urls, machine, address, (cert, key), until_complete, view)
+            )
     finally:
         view.close()
         close_log(log)
@@ -68,27 +78,52 @@ def serve(
 
 
 async def _serve(
-    directory: Path, request: Any, urls: tuple[str, ...], address: tuple[str, int], until_complete: bool, view: Any
+    directory: Path,
+    request: Any,
+    urls: tuple[str, ...],
+    machine: str,
+    address: tuple[str, int],
+    tls: tuple[Path | None, Path | None],
+    until_complete: bool,
+    view: Any,
 ) -> tuple[dict[str, Any], str]:
-    from firmware_bridge.service.api import serving
-    from firmware_bridge.service.collecting import collecting
+    from firmware_bridge.service.api import make_app
+    from firmware_bridge.service.api_guard import serving
+    from firmware_bridge.service.desk_dealing import DealingDesk
+    from firmware_bridge.service.desk_running import running
     from firmware_bridge.service.host import host_identity
     from firmware_bridge.service.ranking import rank_event, rankings_json, rankings_text
+    from firmware_bridge.web.pages import routes
     from terminals.sync.event_store import FILE_NAME, EventStore
 
     store = EventStore.open(directory / FILE_NAME)
     try:
         setup = await _event(store, request)
-        async with contextlib.AsyncExitStack() as stack:
-            collection = await stack.enter_async_context(
-                collecting(store, setup, urls, host_identity(directory), on_event=view)
+        if setup is None and until_complete:
+            raise ConfigError(
+                "no event is set up here.",
+                next_step="Say what is played, for example --pairs 13 --boards 28.",
+                code="no-event",
             )
-            url = await stack.enter_async_context(serving(collection, *address))
+        host = host_identity(directory)
+        async with contextlib.AsyncExitStack() as stack:
+            desk, collection = await stack.enter_async_context(
+                running(directory, store, setup, urls, host, on_event=view)
+            )
+            dealing = DealingDesk(desk, machine, host)
+            dealing.resume()
+            stack.push_async_callback(dealing.close)
+            app = make_app(desk, dealing, routes())
+            url = await stack.enter_async_context(serving(app, *address, certificate=tls[0], key=tls[1]))
+            stack.enter_context(_announced(directory, url, desk.access.codes["director"]))
             progress(f"Serving at {url}. Ctrl-C ends it.")
+            progress(f"The director's desk: {url}/desk#{desk.access.codes['director']}")
             if until_complete:
                 await collection.until_complete()
             else:
                 await collection.watch()
+            setup = desk.setup
+        assert setup is not None
         rows = store.current(setup.id)
         rankings = rank_event(setup, rows)
         fields = {
@@ -101,8 +136,21 @@ async def _serve(
         store.close()
 
 
+@contextlib.contextmanager
+def _announced(directory: Path, url: str, token: str) -> Any:
+    """Where this service answers, for ``td`` and others of the same user; the file goes away with the service."""
+    from firmware_bridge.service.api_access import write_private
+
+    path = directory / SERVICE_FILE
+    write_private(path, {"url": url, "token": token, "pid": os.getpid()})
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
 async def _event(store: Any, request: Any) -> Any:
-    """The event that goes on, or a new one if the flags say what is played."""
+    """The event that goes on, a new one if the flags say what is played, or None."""
     from firmware_bridge.service.evening_plan import movement_of
     from terminals.settings import EventSettings
     from terminals.sync.setup import new_event
@@ -118,11 +166,7 @@ async def _event(store: Any, request: Any) -> Any:
             )
         return known
     if not asked:
-        raise ConfigError(
-            "no event is set up here.",
-            next_step="Say what is played, for example --pairs 13 --boards 28.",
-            code="no-event",
-        )
-    setup = new_event(secrets.randbits(64) or 1, "Event", {1: movement_of(request)}, EventSettings(admit_all=True))
+        return None
+    setup = new_event(secrets.randbits(63) | 1, "Event", {1: movement_of(request)}, EventSettings(admit_all=True))
     await store.save_setup(setup)
     return setup

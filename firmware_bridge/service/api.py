@@ -1,136 +1,149 @@
-"""The service's small HTTP interface: what is collected, as JSON. Loopback unless told otherwise; it changes nothing.
+"""The HTTP interface under ``/api/v1``: one table of operations, from which routes and OpenAPI document are made.
 
-No opening lead and no deal is given out: other tables have yet to play the board.
+Every operation says which role may call it. Tokens come in the ``Authorization`` header and nowhere else. Errors are
+JSON with ``code``, ``what``, ``where``, ``next``.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Iterator
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as package_version
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 
-from firmware_bridge.errors import ConfigError
-from firmware_bridge.service.collecting import Collection
-from firmware_bridge.service.ranking import rank_event, rankings_json
-from terminals.result import Played
-from terminals.sync.setup import section_letter
-from terminals.sync.tables import Cell, cells
+from firmware_bridge.errors import FirmwareBridgeError, StoreError
+from firmware_bridge.service import api_deal, api_desk, api_public, api_table
+from firmware_bridge.service.api_access import Caller
+from firmware_bridge.service.api_guard import Guard
+from firmware_bridge.service.api_openapi import document
+from firmware_bridge.service.api_operation import ROOT, Operation
+from firmware_bridge.service.desk import Desk
 
-
-def make_app(collection: Collection) -> Starlette:
-    """Routes: /api/v1/status, /api/v1/results, /api/v1/ranking, /api/v1/terminals."""
-
-    async def status(_request: Request) -> JSONResponse:
-        found = cells(collection.setup, collection.current())
-        stored = sum(cell.result is not None and cell.result.content is not None for cell in found)
-        trouble = collection.service.collector.trouble
-        return JSONResponse(
-            {
-                "event": f"{collection.setup.id:016x}",
-                "name": collection.setup.name,
-                "results_expected": len(found),
-                "results_stored": stored,
-                "trouble": trouble,
-            }
-        )
-
-    async def results(_request: Request) -> JSONResponse:
-        return JSONResponse([_cell(cell) for cell in cells(collection.setup, collection.current())])
-
-    async def ranking(_request: Request) -> JSONResponse:
-        return JSONResponse(rankings_json(rank_event(collection.setup, collection.current())))
-
-    async def terminals(_request: Request) -> JSONResponse:
-        return JSONResponse([_terminal(one) for one in collection.service.collector.terminals])
-
-    return Starlette(
-        routes=[
-            Route("/api/v1/status", status),
-            Route("/api/v1/results", results),
-            Route("/api/v1/ranking", ranking),
-            Route("/api/v1/terminals", terminals),
-        ]
-    )
+PUBLIC = Caller("viewer")
+UPLOADS = (f"{ROOT}/deal/load", f"{ROOT}/players")
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
-    content = None if cell.result is None else cell.result.content
-    return {
-        "section": cell.section,
-        "round": cell.round,
-        "table": cell.table,
-        "board": cell.board,
-        "ns": cell.ns,
-        "ew": cell.ew,
-        "state": cell.state.value,
-        "result": None if content is None else str(content),
-        "tricks": content.tricks if isinstance(content, Played) else None,
-    }
-
-
-def _terminal(terminal: Any) -> dict[str, Any]:
-    held = terminal.status
-    return {
-        "device": f"{terminal.device:016x}",
-        "model": terminal.model,
-        "admitted": terminal.admitted,
-        "present": terminal.present,
-        "section": section_letter(terminal.section) if terminal.section else None,
-        "table": terminal.table or None,
-        "waiting": None if held is None else held.waiting,
-        "battery": None if held is None or held.battery == 255 else held.battery,
-    }
-
-
-class _Server(uvicorn.Server):
-    """Signals belong to the command that runs the service."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@contextlib.asynccontextmanager
-async def serving(collection: Collection, host: str, port: int) -> AsyncIterator[str]:
-    """Serve while the block runs; gives the URL. Raises ConfigError when the address can't be used."""
-    config = uvicorn.Config(
-        make_app(collection),
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        limit_concurrency=200,
-        timeout_keep_alive=5,
-    )
-    server = _Server(config)
-    task = asyncio.create_task(server.serve())
-    while not server.started and not task.done():
-        await asyncio.sleep(0.01)
-    if task.done():
-        # uvicorn ends the process when it can't bind; here that is an error like any other.
-        with contextlib.suppress(SystemExit):
-            task.result()
-        raise _taken(host, port)
-    sockets = server.servers[0].sockets
-    actual = sockets[0].getsockname()[1] if sockets else port
+def program_version() -> str:
     try:
-        yield f"http://{host}:{actual}"
-    finally:
-        server.should_exit = True
-        await asyncio.wait([task])
+        return package_version("firmware-bridge")
+    except PackageNotFoundError:
+        return "unknown"
 
 
-def _taken(host: str, port: int) -> ConfigError:
-    return ConfigError(
-        f"the address {host}:{port} can't be used.",
-        next_step="Stop the program that uses it, or choose another port with --port.",
-        code="address-in-use",
+def operations(desk: Desk, dealing: Any = None) -> list[Operation]:
+    """Every operation of the interface."""
+    found = [
+        *api_public.operations(),
+        *api_table.operations(),
+        *api_desk.operations(),
+        *api_deal.operations(dealing),
+    ]
+
+    async def openapi(request: Request, desk: Desk, caller: Caller) -> Response:
+        return JSONResponse(document(found, program_version()))
+
+    found.insert(0, Operation("GET", f"{ROOT}/openapi.json", "", "This document.", openapi))
+    return found
+
+
+def make_app(desk: Desk, dealing: Any = None, pages: Sequence[BaseRoute] = ()) -> Starlette:
+    """The whole application: the operations, then ``pages`` (routes of ``firmware_bridge.web``)."""
+    routes: list[BaseRoute] = [
+        Route(one.path, _endpoint(desk, one), methods=[one.method]) for one in operations(desk, dealing)
+    ]
+    return Starlette(
+        routes=[*routes, *pages],
+        middleware=[Middleware(Guard, uploads=UPLOADS)],
+        exception_handlers={HTTPException: _http_error, Exception: _fault},
     )
+
+
+def _endpoint(desk: Desk, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            caller = PUBLIC
+            if operation.role:
+                found = _caller(request, desk)
+                if isinstance(found, Response):
+                    return found
+                if not found.may(operation.role):
+                    return error_response(403, "not-allowed", "this token is not for that.")
+                caller = found
+            if operation.fields is None:
+                return await operation.handler(request, desk, caller)
+            if operation.takes != "application/json":
+                return await operation.handler(request, desk, caller, await request.body())
+            # A form of another site can't send this type without asking first, and is refused then.
+            if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+                return error_response(415, "not-json", "a JSON body is wanted.", "Send Content-Type: application/json.")
+            body = _parsed(await request.body())
+            if body is None:
+                return error_response(400, "bad-json", "the body is no JSON object.")
+            return await operation.handler(request, desk, caller, body)
+        except FirmwareBridgeError as error:
+            return _told(error)
+
+    return endpoint
+
+
+def _parsed(data: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _caller(request: Request, desk: Desk) -> Caller | Response:
+    address = request.client.host if request.client is not None else ""
+    wait = desk.failures.wait(address)
+    if wait:
+        answer = error_response(429, "too-many-failures", "too many wrong codes from here.", "Wait a minute.")
+        answer.headers["retry-after"] = str(int(wait) + 1)
+        return answer
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    found = desk.access.caller(token.strip()) if scheme.lower() == "bearer" else None
+    if found is None:
+        if token:
+            desk.failures.add(address)
+        answer = error_response(401, "no-token", "a code is wanted.", "Open the page with its link, or type the code.")
+        answer.headers["www-authenticate"] = "Bearer"
+        return answer
+    return found
+
+
+def error_response(status: int, code: str, what: str, next_step: str = "", where: str = "") -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "what": what, "where": where, "next": next_step}}, status)
+
+
+def _told(error: FirmwareBridgeError) -> JSONResponse:
+    if isinstance(error, StoreError) and error.code not in ("table-taken",):
+        return JSONResponse({"error": error.as_dict()}, 503)
+    status = 400 if error.code.startswith("bad-") or error.code in ("usage", "too-long", "no-name") else 409
+    if error.code.startswith("no-such") or error.code == "withheld":
+        status = 404
+    return JSONResponse({"error": error.as_dict()}, status)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    words = {404: "there is nothing here.", 405: "that can't be done here."}.get(status, "it can't be done.")
+    answer = error_response(status, "http", words)
+    if isinstance(error, HTTPException) and error.headers:
+        answer.headers.update(error.headers)
+    return answer
+
+
+async def _fault(request: Request, error: Exception) -> Response:
+    return error_response(500, "internal", "a fault of this program.", "Nothing that was stored is lost.")
+
+
+__all__ = ["ROOT", "Operation", "make_app", "operations"]

@@ -1,0 +1,184 @@
+"""Who may do what over HTTP: codes for the desk, one token for each table. Kept in ``access.json``, mode 0600.
+
+Tokens travel in the ``Authorization`` header only, never in a cookie, so that no other site can make a browser use
+them. They are looked up by a keyed digest: how long that takes says nothing about how much of a guess was right.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from firmware_bridge.errors import StoreError
+from terminals.sync.setup import MAX_TABLE, EventSetup
+
+FILE_NAME = "access.json"
+ROLES = ("viewer", "assistant", "director")
+"""Of the desk, each with all rights of those before it."""
+TABLE = "table"
+_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else on paper
+MAX_TOKEN = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. role: one of ROLES, or TABLE with section number and table."""
+
+    role: str
+    section: int = 0
+    table: int = 0
+
+    def may(self, role: str) -> bool:
+        """True when the caller has the rights of ``role``; a table has none of the desk's and the desk none of it."""
+        if role == TABLE or self.role == TABLE:
+            return role == self.role
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+class Access:
+    """Codes and tokens of a data directory. ``codes``: role -> code for people."""
+
+    def __init__(self, path: Path, secret: bytes, codes: dict[str, str], renewed: dict[str, int]) -> None:
+        self._path = path
+        self._secret = secret
+        self.codes = codes
+        self._renewed = renewed
+        self._known: dict[bytes, Caller] = {}
+        self._setup: EventSetup | None = None
+
+    def __repr__(self) -> str:
+        return f"Access({str(self._path)!r})"
+
+    @classmethod
+    def open(cls, directory: Path) -> Access:
+        """Read or make ``access.json``. Raises StoreError when it can't be understood or written."""
+        path = directory / FILE_NAME
+        if not path.exists():
+            codes = {role: _code() for role in ROLES}
+            access = cls(path, secrets.token_bytes(32), codes, {})
+            access._save()
+        else:
+            try:
+                found = json.loads(path.read_text(encoding="utf-8"))
+                codes = {role: str(found["codes"][role]) for role in ROLES}
+                secret = bytes.fromhex(found["secret"])
+                renewed = {str(name): int(times) for name, times in found["renewed"].items()}
+                if len(secret) < 16 or any(len(code) < 10 for code in codes.values()):
+                    raise ValueError("too short")
+            except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+                raise StoreError(
+                    "the file with the desk's codes can't be understood.",
+                    where=str(path),
+                    next_step="Move it away; new codes and table cards are made then.",
+                    code="access-damaged",
+                ) from error
+            access = cls(path, secret, codes, renewed)
+        access._index()
+        return access
+
+    def set_setup(self, setup: EventSetup | None) -> None:
+        """Tokens are those of this event's tables from now on."""
+        self._setup = setup
+        self._index()
+
+    def caller(self, token: str) -> Caller | None:
+        """Whose token this is."""
+        if not 0 < len(token) <= MAX_TOKEN:
+            return None
+        return self._known.get(self._digest(token))
+
+    def table_token(self, section: int, table: int) -> str:
+        """The token of a table of the event: 16 letters and digits."""
+        event = self._setup.id if self._setup is not None else 0
+        times = self._renewed.get(f"{event:016x}/{section}/{table}", 0)
+        made = hmac.digest(self._secret, f"table/{event:016x}/{section}/{table}/{times}".encode(), hashlib.sha256)
+        return base64.b32encode(made[:10]).decode().lower()
+
+    def renew_table(self, section: int, table: int) -> str:
+        """The old card of a table is worth nothing any more; gives the new token."""
+        event = self._setup.id if self._setup is not None else 0
+        name = f"{event:016x}/{section}/{table}"
+        self._renewed[name] = self._renewed.get(name, 0) + 1
+        self._save()
+        self._index()
+        return self.table_token(section, table)
+
+    def renew_codes(self) -> None:
+        """New codes for the desk; whoever has an old one is out."""
+        self.codes = {role: _code() for role in ROLES}
+        self._save()
+        self._index()
+
+    def _digest(self, token: str) -> bytes:
+        return hmac.digest(self._secret, b"token/" + token.strip().lower().encode(), hashlib.sha256)
+
+    def _index(self) -> None:
+        known = {self._digest(code): Caller(role) for role, code in self.codes.items()}
+        for section in self._setup.sections if self._setup is not None else ():
+            last = MAX_TABLE if section.movement is None else section.movement.tables
+            for table in range(1, last + 1):
+                known[self._digest(self.table_token(section.number, table))] = Caller(TABLE, section.number, table)
+        self._known = known
+
+    def _save(self) -> None:
+        value = {"secret": self._secret.hex(), "codes": self.codes, "renewed": self._renewed}
+        write_private(self._path, value)
+
+
+def write_private(path: Path, value: Any) -> None:
+    """Write JSON that only the owner may read, under a temporary name first. Raises StoreError."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps(value, indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o600)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StoreError(f"{error.strerror}.", where=str(path), next_step="Check the data directory.") from error
+
+
+def _code() -> str:
+    """60 bits in three groups that can be read out over a noisy room."""
+    return "-".join("".join(secrets.choice(_LETTERS) for _ in range(4)) for _ in range(3))
+
+
+class Failures:
+    """Wrong tokens by address: after ``limit`` of them within ``window`` seconds an address waits.
+
+    Memory is bounded: the address whose last failure is oldest is forgotten first.
+    """
+
+    def __init__(
+        self, now: Callable[[], float], *, limit: int = 20, window: float = 60.0, addresses: int = 4096
+    ) -> None:
+        self._now = now
+        self._limit, self._window, self._addresses = limit, window, addresses
+        self._seen: OrderedDict[str, list[float]] = OrderedDict()
+
+    def wait(self, address: str) -> float:
+        """Seconds that this address has to wait, 0 when it need not."""
+        times = self._recent(address)
+        return max(0.0, times[-self._limit] + self._window - self._now()) if len(times) >= self._limit else 0.0
+
+    def add(self, address: str) -> None:
+        times = [*self._recent(address), self._now()][-self._limit :]
+        self._seen[address] = times
+        self._seen.move_to_end(address)
+        while len(self._seen) > self._addresses:
+            self._seen.popitem(last=False)
+
+    def _recent(self, address: str) -> list[float]:
+        since = self._now() - self._window
+        return [at for at in self._seen.get(address, ()) if at > since]

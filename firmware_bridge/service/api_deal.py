@@ -1,0 +1,74 @@
+"""Routes of the dealing screen: sets of deals, the job on the machine. No route gives or takes a single card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from firmware_bridge.errors import EntryError
+from firmware_bridge.service.api_access import Caller
+from firmware_bridge.service.api_operation import ROOT, Operation
+from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_actions import whole_of
+from firmware_bridge.service.desk_dealing import DealingDesk
+
+Body = Mapping[str, Any]
+
+
+def operations(dealing: DealingDesk | None) -> list[Operation]:
+    """What the dealing screen may do."""
+
+    def there() -> DealingDesk:
+        if dealing is None:
+            raise EntryError("this service does no dealing.", code="no-dealing")
+        return dealing
+
+    async def state(request: Request, desk: Desk, caller: Caller) -> Response:
+        return JSONResponse(there().view())
+
+    async def generate(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
+        first = whole_of(body, "first", 1, 999, 1)
+        await there().generate(first, whole_of(body, "last", first, 999))
+        return JSONResponse(there().view())
+
+    async def load(request: Request, desk: Desk, caller: Caller, data: bytes) -> Response:
+        await there().load(data, request.query_params.get("name", "")[:80])
+        return JSONResponse(there().view())
+
+    async def start(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
+        await there().start(whole_of(body, "copies", 1, 9, 1))
+        return JSONResponse(there().view())
+
+    async def confirm(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
+        there().confirm()
+        return JSONResponse(there().view())
+
+    async def stop(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
+        await there().stop()
+        return JSONResponse(there().view())
+
+    here, post = f"{ROOT}/deal", "POST"
+    return [
+        Operation("GET", here, "assistant", "Machine, set and job.", state),
+        Operation(
+            post, f"{here}/generate", "assistant", "A new random set.", generate, {"first?": "board", "last": "board"}
+        ),
+        Operation(
+            post,
+            f"{here}/load",
+            "assistant",
+            "The boards of a deal file.",
+            load,
+            {},
+            "application/octet-stream",
+            query={"name": "of the file"},
+        ),
+        Operation(
+            post, f"{here}/start", "assistant", "Make what is not made yet.", start, {"copies?": "of each board"}
+        ),
+        Operation(post, f"{here}/confirm", "assistant", "The board in the machine is the one shown.", confirm, {}),
+        Operation(post, f"{here}/stop", "assistant", "Stop the machine.", stop, {}),
+    ]

@@ -1,0 +1,389 @@
+"""Routes for the page of one table, with the table's token: posts, messages, names, travellers, checks.
+
+Nothing of a board is given out that the pairs now at the table have not both played, and never an opening lead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from firmware_bridge.errors import EntryError
+from firmware_bridge.service.api_access import Caller
+from firmware_bridge.service.api_operation import ROOT, Operation
+from firmware_bridge.service.browser_hub import MAX_RECORDS, Box, Journal, decode_record
+from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_actions import content_of, text_of, whole_of
+from firmware_bridge.service.desk_checks import check_entry, search
+from firmware_bridge.service.desk_stream import encode, event_stream
+from firmware_bridge.service.desk_view import board_view, ranking_view
+from terminals.store.desk import Person
+from terminals.store.values import PlayKey
+from terminals.sync.setup import section_letter
+
+WAIT_S = 1.5
+"""How long a post waits for its acknowledgement before it answers without."""
+KEEP_ALIVE_S = 15.0
+
+
+def info(desk: Desk, caller: Caller) -> dict[str, Any]:
+    """What the page needs beside the messages: the event's words and settings, names, what is entered here."""
+    setup, letter = desk.setup, section_letter(caller.section)
+    settings = setup.settings
+    section = setup.section(caller.section)
+    movement = None if section is None else section.movement
+    entered = [
+        {"board": row.play.board, "round": row.round, "ns": row.play.ns, "ew": row.play.ew}
+        for row in desk.rows.values()
+        if row.play.section == letter and row.table == caller.table and row.content is not None
+    ]
+    pairs: set[int] = set()
+    if movement is not None:
+        for seating in movement.seatings:
+            if seating.table == caller.table:
+                pairs.update((seating.ns, seating.ew))
+    names = {
+        str(pair): [
+            desk.people[letter, pair, seat].name if (letter, pair, seat) in desk.people else "" for seat in ("1", "2")
+        ]
+        for pair in sorted(pairs)
+    }
+    return {
+        "event": f"{setup.id:016x}",
+        "name": setup.name,
+        "section": letter,
+        "section_number": caller.section,
+        "table": caller.table,
+        "boot": desk.hub.boot,
+        "settings": {
+            name: getattr(settings, name)
+            for name in ("confirm", "order", "lead", "traveller", "percentages", "ranking", "names")
+        }
+        | {"pin": bool(settings.director_pin)},
+        "names": names if settings.names else {},
+        "entered": entered,
+        "locked": (letter, caller.table) in desk.facts.locked,
+        "call": desk.facts.calls.get((letter, caller.table), {}).get("state", 0),
+        "clock": desk.facts.clock,
+        "published": desk.period.published_at is not None,
+    }
+
+
+async def table_info(request: Request, desk: Desk, caller: Caller) -> Response:
+    return JSONResponse(info(desk, caller))
+
+
+async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
+    """A page says who it is and how it is, posts records, and takes its messages."""
+    device = _device(body)
+    seat = (caller.section, caller.table)
+    hub = desk.hub
+    box = hub.box(device, seat)
+    hello = body.get("hello")
+    after = whole_of(body, "after", 0, 2**53, 0)
+    if body.get("boot") != hub.boot:
+        after = 0
+    if hello is None and box is None:
+        return JSONResponse({"boot": hub.boot, "need": "hello"})
+    holds = desk.holder(*seat) == device
+    if hello is not None:
+        if not isinstance(hello, Mapping):
+            raise EntryError("hello is wanted.", code="bad-value")
+        holds = await desk.admit_browser(device, *seat)
+        box = await hub.hello(device, seat, _journal(hello), text_of(body, "version", 32, ""))
+    assert box is not None
+    hub.seen(box)
+    status = body.get("status")
+    if isinstance(status, Mapping):
+        await hub.status(
+            box,
+            names_table=holds or bool(body.get("take_over")),
+            round=whole_of(status, "round", 0, 255),
+            waiting=whole_of(status, "waiting", 0, 65535),
+            clock=whole_of(status, "clock", 0, 65535),
+            plan_version=whole_of(status, "plan_version", 0, 65535),
+            battery=whole_of(status, "battery", 0, 255, 255),
+        )
+    if "call" in body:
+        await hub.call(box, whole_of(body, "round", 0, 255, 0), whole_of(body, "call", 0, 3))
+    if "pending" in body and holds:
+        hub.propose(box, _pending(body["pending"]))
+    answered = None
+    if isinstance(body.get("answer"), Mapping) and not holds:
+        answer = body["answer"]
+        answered = hub.answer(box, text_of(answer, "id", 40), bool(answer.get("accept")))
+    texts = body.get("records", [])
+    if not isinstance(texts, list) or len(texts) > MAX_RECORDS or not all(isinstance(text, str) for text in texts):
+        raise EntryError(f"records are a list of at most {MAX_RECORDS} texts.", code="bad-value")
+    records = [decode_record(text) for text in texts]
+    before = box.last
+    await hub.records(box, records)
+    if records or hello is not None:
+        await _until_told(box, before, acknowledged=bool(records))
+    return JSONResponse(
+        {
+            "boot": hub.boot,
+            "holds": desk.holder(*seat) == device,
+            "held": desk.holder(*seat) is not None,
+            "phones": len(hub.boxes_at(seat)),
+            "pending": hub.pending(seat) if not holds else None,
+            "answered": answered,
+            "messages": box.after(after),
+            "last": box.last,
+        }
+    )
+
+
+async def _until_told(box: Box, before: int, *, acknowledged: bool) -> None:
+    """Wait a moment for the answer: an acknowledgement, or any message."""
+    end = asyncio.get_running_loop().time() + WAIT_S
+    kinds = ("RECORD_ACK", "RECORD_NAK") if acknowledged else ("ADMIT",)
+    while not any(message["kind"] in kinds for message in box.after(before)):
+        left = end - asyncio.get_running_loop().time()
+        if left <= 0:
+            return
+        try:
+            await asyncio.wait_for(box.arrived.wait(), left)
+        except TimeoutError:
+            return
+
+
+async def stream(request: Request, desk: Desk, caller: Caller) -> Response:
+    """The messages of a page as they come. Query: device; Last-Event-ID resumes within this run of the service."""
+    device = _device({"device": request.query_params.get("device", "")})
+    box = desk.hub.box(device, (caller.section, caller.table))
+    if box is None:
+        raise EntryError("this page has not introduced itself.", next_step="Post a hello first.", code="need-hello")
+    last = request.headers.get("last-event-id", "")
+    boot, _, number = last.partition("-")
+    after = int(number) if boot == desk.hub.boot and number.isascii() and number.isdigit() else 0
+    return event_stream(_messages(desk, box, after))
+
+
+async def _messages(desk: Desk, box: Box, after: int) -> AsyncIterator[bytes]:
+    yield b": here\n\n"
+    while not desk.hub.closed:
+        arrived = box.arrived
+        found = box.after(after)
+        if found:
+            after = found[-1]["n"]
+            chunks = [f"id: {desk.hub.boot}-{one['n']}\n".encode() + encode("message", one) for one in found]
+            yield b"".join(chunks)
+            continue
+        try:
+            await asyncio.wait_for(arrived.wait(), KEEP_ALIVE_S)
+        except TimeoutError:
+            yield b": still here\n\n"
+        desk.hub.seen(box)
+        if desk.hub.box(box.device, box.seat) is not box:
+            return
+
+
+# --- what the table may look at ----------------------------------------------------------------------------------
+
+
+def seated(desk: Desk, caller: Caller) -> tuple[int, int, int] | None:
+    """(round, ns, ew) of the table now: the newest round in which it has a result, or which its terminal shows."""
+    letter = section_letter(caller.section)
+    section = desk.setup.section(caller.section)
+    if section is None or section.movement is None:
+        return None
+    newest = max(
+        (row.round for row in desk.rows.values() if (row.play.section, row.table) == (letter, caller.table)), default=0
+    )
+    for one in desk.service.collector.terminals:
+        if one.seat == (caller.section, caller.table) and one.status is not None:
+            newest = max(newest, one.status.round)
+    seating = section.movement.at(newest, caller.table)
+    return None if seating is None else (newest, seating.ns, seating.ew)
+
+
+async def traveller(request: Request, desk: Desk, caller: Caller) -> Response:
+    """A board's traveller, if both pairs now at the table have played it and the settings allow it."""
+    board = _number(request.path_params["board"])
+    settings = desk.setup.settings
+    now, letter = seated(desk, caller), section_letter(caller.section)
+    closed = EntryError("this board can't be shown here now.", where=f"board {board}", code="withheld")
+    if not settings.traveller or now is None:
+        raise closed
+    _, ns, ew = now
+    played = [row for row in desk.rows.values() if (row.play.section, row.play.board) == (letter, board)]
+    for pair in (ns, ew):
+        if not any(pair in (row.play.ns, row.play.ew) and row.content is not None for row in played):
+            raise closed
+    own = desk.rows.get(PlayKey(letter, board, ns, ew)) or desk.rows.get(PlayKey(letter, board, ew, ns))
+    if own is not None and settings.confirm and own.status.value == "entered":
+        raise closed
+    view = board_view(desk, letter, board, public=True, veiled=False)
+    for line in view["lines"]:
+        del line["hidden"]
+        if not settings.percentages:
+            line["percent"] = line["ns_points"] = line["ew_points"] = None
+        line["own"] = (line["ns"], line["ew"]) in ((ns, ew), (ew, ns))
+        if not settings.names:
+            line["ns_names"] = line["ew_names"] = ""
+    return JSONResponse(view)
+
+
+async def ranking(request: Request, desk: Desk, caller: Caller) -> Response:
+    if not desk.setup.settings.ranking:
+        raise EntryError("the ranking is not shown at the tables.", code="withheld")
+    now = seated(desk, caller)
+    return JSONResponse({"groups": ranking_view(desk), "own": [] if now is None else list(now[1:])})
+
+
+async def check(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
+    """Look at an entry before it is accepted. The table gets words, the desk gets causes."""
+    notices = await check_entry(
+        desk,
+        caller.section,
+        caller.table,
+        round=whole_of(body, "round", 1, 255),
+        board=whole_of(body, "board", 1, 999),
+        ns=whole_of(body, "ns", 1, 4095),
+        ew=whole_of(body, "ew", 1, 4095),
+        result=content_of(body),
+    )
+    return JSONResponse({"notices": notices})
+
+
+# --- people ------------------------------------------------------------------------------------------------------
+
+
+async def players(request: Request, desk: Desk, caller: Caller) -> Response:
+    """Members whose name or number begins like ``q``."""
+    return JSONResponse(await search(desk, request.query_params.get("q", "")[:60]))
+
+
+async def people(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
+    """Who sits at the table: names of one pair that plays here."""
+    letter = section_letter(caller.section)
+    pair = whole_of(body, "pair", 1, 4095)
+    section = desk.setup.section(caller.section)
+    if section is not None and section.movement is not None and pair not in section.movement.pairs:
+        raise EntryError("the event has no such pair.", code="no-such-pair")
+    found = body.get("players")
+    if not isinstance(found, list) or len(found) > 2:
+        raise EntryError("players is a list of at most two.", code="bad-value")
+    people = []
+    for seat, one in zip(("1", "2"), found, strict=False):
+        if not isinstance(one, Mapping):
+            raise EntryError("a player has a number and a name.", code="bad-value")
+        people.append(Person(letter, pair, seat, text_of(one, "number", 12, ""), text_of(one, "name", 80, "")))
+    await desk.save_people(people)
+    return JSONResponse({"stored": len(people)})
+
+
+async def pin(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
+    """Is this the director's PIN of the event? Wrong ones count like wrong tokens."""
+    wanted, given = desk.setup.settings.director_pin, text_of(body, "pin", 8)
+    address = f"pin/{caller.section}/{caller.table}"
+    if desk.failures.wait(address):
+        return JSONResponse({"ok": False, "wait": True})
+    ok = bool(wanted) and hmac.compare_digest(wanted.encode(), given.encode())
+    if not ok:
+        for _ in range(4):  # four digits are few: five wrong ones a minute
+            desk.failures.add(address)
+    return JSONResponse({"ok": ok, "wait": False})
+
+
+def operations() -> list[Operation]:
+    """What the page of a table may do."""
+    here, table = f"{ROOT}/table", "table"
+    device = {"device": "16 hexadecimal digits"}
+    entry = {"round": "number", "board": "number", "ns": "pair", "ew": "pair", "contract": "3NTX or pass"}
+    return [
+        Operation("GET", here, table, "The event as this table sees it.", table_info),
+        Operation(
+            "POST",
+            f"{here}/exchange",
+            table,
+            "Introduce a page, tell its status, post records (base64), take its messages.",
+            exchange,
+            {
+                **device,
+                "hello?": "boot_id, boot_count, journal_id, oldest_unacked, next_seq",
+                "status?": "round, waiting, clock, plan_version, battery",
+                "records?": "list of base64 of 32 bytes",
+                "after?": "number of the last message it has",
+                "boot?": "of the service that it speaks to",
+                "call?": "1 to call the director, 0 to take it back",
+                "round?": "of the call",
+                "pending?": "a result for the other phones to accept, or null",
+                "answer?": "id and accept, from another phone",
+                "take_over?": "this phone wants the table",
+                "version?": "of the page",
+            },
+        ),
+        Operation(
+            "GET", f"{here}/stream", table, "Messages as they come.", stream, None, "", "text/event-stream", device
+        ),
+        Operation("GET", f"{here}/boards/{{board}}", table, "A traveller, once it may be seen.", traveller),
+        Operation("GET", f"{here}/ranking", table, "The ranking, if the event shows it.", ranking),
+        Operation("GET", f"{here}/players", table, "Search members.", players, query={"q": "name or number"}),
+        Operation(
+            "POST", f"{here}/people", table, "Names of a pair.", people, {"pair": "number", "players": "at most 2"}
+        ),
+        Operation(
+            "POST",
+            f"{here}/check",
+            table,
+            "Look at an entry.",
+            check,
+            {**entry, "declarer?": "N E S W", "tricks?": "0-13"},
+        ),
+        Operation("POST", f"{here}/pin", table, "Is this the director's PIN?", pin, {"pin": "four digits"}),
+    ]
+
+
+# --- inside ------------------------------------------------------------------------------------------------------
+
+
+def _device(body: Mapping[str, Any]) -> int:
+    text = body.get("device")
+    if isinstance(text, str) and len(text) == 16:
+        try:
+            value = int(text, 16)
+        except ValueError:
+            value = 0
+        if value:
+            return value
+    raise EntryError("device is 16 hexadecimal digits, not all 0.", code="bad-value")
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 4:
+        raise EntryError("a number is wanted.", code="bad-value")
+    return int(text)
+
+
+def _journal(value: Mapping[str, Any]) -> Journal:
+    top = 2**32 - 1
+    return Journal(
+        boot_id=whole_of(value, "boot_id", 0, top),
+        boot_count=whole_of(value, "boot_count", 0, top),
+        journal_id=whole_of(value, "journal_id", 1, top),
+        oldest_unacked=whole_of(value, "oldest_unacked", 0, top),
+        next_seq=whole_of(value, "next_seq", 1, top),
+    )
+
+
+def _pending(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise EntryError("pending is a result or nothing.", code="bad-value")
+    return {
+        "id": text_of(value, "id", 40),
+        "round": whole_of(value, "round", 1, 255),
+        "board": whole_of(value, "board", 1, 999),
+        "ns": whole_of(value, "ns", 1, 4095),
+        "ew": whole_of(value, "ew", 1, 4095),
+        "text": text_of(value, "text", 60),
+        "score": text_of(value, "score", 60, ""),
+    }

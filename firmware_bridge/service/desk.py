@@ -1,0 +1,369 @@
+"""The running evening as the director's desk sees it: the event, its current results, what happened at the desk.
+
+One ``Desk`` for each running service. It reads the store once, then follows the outbox: after every commit it takes in
+what changed, and tells the pages. It decides nothing about results; that is ``terminals.sync``.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dealer.deal import Deal
+from firmware_bridge.clock import Clock
+from firmware_bridge.db import Connection
+from firmware_bridge.errors import EntryError, FirmwareBridgeError
+from firmware_bridge.service.api_access import Access, Failures
+from firmware_bridge.service.browser_hub import MODEL, BrowserHub
+from firmware_bridge.service.desk_stream import Stream, encode
+from terminals.entry import Budget
+from terminals.scoring.boards import Method
+from terminals.scoring.profile import PLAIN, Profile
+from terminals.scoring.profile_file import load_profile
+from terminals.scoring.session import SessionScore, score_session
+from terminals.store import desk as desk_store
+from terminals.store import results
+from terminals.store.desk import Device, DeviceState, Person
+from terminals.store.results import CurrentResult
+from terminals.store.values import PlayKey
+from terminals.sync.event_store import EventStore
+from terminals.sync.period import Period, period
+from terminals.sync.service import SyncService
+from terminals.sync.setup import EventSetup
+from terminals.sync.tables import Veil, scoring_input, veil_for
+
+T = TypeVar("T")
+RESUME_LIMIT = 500
+"""Changes that a page which was away is told one by one; after more it reads everything anew."""
+
+
+def no_event() -> EventSetup:
+    """What the service runs with before anything is set up: an event without sections, kept nowhere."""
+    return EventSetup(secrets.randbits(63) | 1, "", ())
+
+
+@dataclass(slots=True)
+class Facts:
+    """What the desk's own events say, folded in their order. Keys (section letter, table)."""
+
+    calls: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
+    locked: set[tuple[str, int]] = field(default_factory=set)
+    revealed: set[tuple[str, int]] = field(default_factory=set)
+    checks: list[dict[str, Any]] = field(default_factory=list)
+    closed: set[tuple[str, int]] = field(default_factory=set)
+    clock: dict[str, Any] | None = None
+    method: Method = Method.MATCHPOINTS
+    deal_set: str = ""
+    live: bool = False
+    exports: set[str] = field(default_factory=set)
+    happenings: list[tuple[int, Mapping[str, Any]]] = field(default_factory=list)
+    planned: dict[str, Any] = field(default_factory=dict)
+
+    def take(self, item: desk_store.DeskEvent) -> None:
+        """One more event; kinds that are not known here are left alone."""
+        data = item.data
+        seat = (_letter(data.get("section")), int(data.get("table") or 0))
+        if item.kind in ("call", "call-answered"):
+            state = int(data.get("state", 0))
+            if state in (1, 2):
+                self.calls[seat] = {"state": state, "round": data.get("round", 0), "wall": item.wall}
+            else:
+                self.calls.pop(seat, None)
+        elif item.kind == "lock":
+            self.locked.add(seat)
+        elif item.kind == "unlock":
+            self.locked.discard(seat)
+        elif item.kind == "reveal":
+            self.revealed.add((seat[0], int(data["board"])))
+        elif item.kind == "entry-check":
+            self.checks.append({**data, "number": item.number})
+        elif item.kind == "entry-check-seen":
+            self.checks = [one for one in self.checks if one["number"] != data.get("number")]
+        elif item.kind == "round-closed":
+            self.closed.add((seat[0], int(data["round"])))
+        elif item.kind == "clock":
+            self.clock = dict(data)
+        elif item.kind == "scoring":
+            self.method = Method(str(data["method"]))
+        elif item.kind == "deals":
+            self.deal_set = str(data["set"])
+        elif item.kind == "live":
+            self.live = bool(data["on"])
+        elif item.kind == "exported":
+            self.exports.add(str(data["what"]))
+        elif item.kind == "planned":
+            self.planned.setdefault(seat[0], data["movement"])
+        elif item.kind == "happening":
+            self.happenings.append((item.number, data))
+
+
+def _letter(section: Any) -> str:
+    if isinstance(section, int) and 1 <= section <= 26:
+        return chr(64 + section)
+    return str(section or "")
+
+
+class Desk:
+    """Use ``start`` once the service is there, then ``committed`` after every commit."""
+
+    def __init__(self, directory: Path, store: EventStore, access: Access, hub: BrowserHub, clock: Clock) -> None:
+        self.directory = directory
+        self.store = store
+        self.access = access
+        self.hub = hub
+        self.clock = clock
+        self.stream = Stream()
+        self.failures = Failures(clock.monotonic)
+        self.rows: dict[PlayKey, CurrentResult] = {}
+        self.facts = Facts()
+        self.period = Period()
+        self.cursor = 0
+        self.people: dict[tuple[str, int, str], Person] = {}
+        self.on_change: Callable[[], None] = lambda: None
+        self.budgets: dict[tuple[int, int, int], Budget] = {}
+        self.deals: dict[str, dict[int, Deal]] = {}
+        self._service: SyncService | None = None
+        self._veil: Veil | None = None
+        self._score: SessionScore | None = None
+
+    # --- what there is ---
+
+    @property
+    def service(self) -> SyncService:
+        if self._service is None:
+            raise RuntimeError("the desk has not been started")
+        return self._service
+
+    @property
+    def setup(self) -> EventSetup:
+        return self.service.collector.setup
+
+    @property
+    def event(self) -> str:
+        return desk_store.event_hex(self.setup.id)
+
+    @property
+    def has_event(self) -> bool:
+        return bool(self.setup.sections)
+
+    @property
+    def veil(self) -> Veil:
+        """Boards that a playing director has yet to play, those left out that he has revealed."""
+        if self._veil is None:
+            full = veil_for(self.setup, self.rows.values(), self.setup.settings.playing_director)
+            self._veil = Veil(full.boards - self.facts.revealed)
+        return self._veil
+
+    @property
+    def profile(self) -> Profile:
+        try:
+            return load_profile(self.setup.settings.profile)
+        except FirmwareBridgeError:
+            return PLAIN
+
+    def wall(self) -> str:
+        return self.clock.wall().isoformat(timespec="seconds")
+
+    def score(self) -> SessionScore:
+        """The session scored as it is now; worked out when something has changed. Raises EntryError."""
+        if self._score is None:
+            self._score = self.score_of(list(self.rows.values()))
+        return self._score
+
+    def score_of(self, rows: list[CurrentResult]) -> SessionScore:
+        data = scoring_input(self.setup, rows)
+        return score_session(
+            data.lines, fields=data.fields, groups=data.groups, profile=self.profile, method=self.facts.method
+        )
+
+    def names_of(self, section: str, pair: int) -> str:
+        found = [self.people.get((section, pair, seat)) for seat in ("1", "2")]
+        return " - ".join(one.name for one in found if one is not None and one.name)
+
+    # --- following the store ---
+
+    def start(self, service: SyncService) -> None:
+        self._service = service
+        self.reload()
+
+    def reload(self) -> None:
+        """Read everything of the event anew."""
+        event = self.event
+        self.rows = {row.play: row for row in self.store.current(self.setup.id)}
+        self.facts = Facts()
+        for item in self.store.read(lambda c: desk_store.desk_events(c, event)):
+            self.facts.take(item)
+        self.period = self.store.read(lambda c: period(c, event))
+        self.people = {(p.section, p.pair, p.seat): p for p in self.store.read(lambda c: desk_store.people(c, event))}
+        newest = self.store.read(lambda c: _newest(c, event))
+        self.cursor = newest
+        self.access.set_setup(self.setup if self.has_event else None)
+        self._forget()
+
+    def committed(self) -> None:
+        """Something was committed: take in what changed, and tell the pages."""
+        if self._service is None:
+            return
+        event = self.event
+        chunks: list[bytes] = []
+        while changes := self.store.read(lambda c: results.outbox_after(c, event, self.cursor, RESUME_LIMIT)):
+            plays: dict[PlayKey, int] = {}
+            for number, kind, subject in changes:
+                self.cursor = number
+                if kind == "result":
+                    plays[self._play_of(subject)] = number
+                else:
+                    self._desk_event(subject)
+                    chunks.append(encode("desk", {"version": number}, number))
+            for play, number in plays.items():
+                row = self.store.read(lambda c, play=play: results.current(c, event, play))  # type: ignore[misc]
+                if row:
+                    self.rows[play] = row[0]
+                    self._forget(play)
+                    chunks.append(encode("result", self.result_view(row[0]), number))
+        if chunks:
+            chunks.sort(key=_number_of)
+            self.stream.publish(b"".join(chunks))
+            self.on_change()
+
+    def result_view(self, row: CurrentResult) -> dict[str, Any]:
+        from firmware_bridge.service.desk_view import row_view
+
+        return row_view(self, row)
+
+    def missed(self, last: str | None) -> bytes:
+        """The events that a page missed after ``last`` (its Last-Event-ID); "reset" when it should read everything."""
+        if last is None:
+            return b""
+        reset = encode("reset", {"version": self.cursor}, self.cursor)
+        if not last.isascii() or not last.isdigit() or len(last) > 18:
+            return reset
+        event, after = self.event, int(last)
+        if after > self.cursor:
+            return reset
+        changes = self.store.read(lambda c: results.outbox_after(c, event, after, RESUME_LIMIT + 1))
+        if len(changes) > RESUME_LIMIT:
+            return reset
+        out = []
+        for number, kind, subject in changes:
+            if kind == "result":
+                row = self.rows.get(self._play_of(subject))
+                if row is not None:
+                    out.append(encode("result", self.result_view(row), number))
+            else:
+                out.append(encode("desk", {"version": number}, number))
+        return b"".join(out)
+
+    def _play_of(self, number: int) -> PlayKey:
+        event = self.event
+        return self.store.read(lambda c: next(iter(results.all_events(c, event, number - 1)))).play
+
+    def _desk_event(self, number: int) -> None:
+        event = self.event
+        for item in self.store.read(lambda c: desk_store.desk_events(c, event, after=number - 1)[:1]):
+            self.facts.take(item)
+            if item.kind in ("published", "final", "reopened"):
+                self.period = self.store.read(lambda c: period(c, event))
+        self._veil = None
+        self._score = None
+
+    def _forget(self, play: PlayKey | None = None) -> None:
+        self._score = None
+        director = self.setup.settings.playing_director
+        if play is None or any(name[1:] in (str(play.ns), str(play.ew)) for name in director):
+            self._veil = None
+
+    # --- changing it ---
+
+    async def submit(self, job: Callable[[Connection], T]) -> T:
+        """Run a transaction, then take in and tell what it changed."""
+        done = await self.store.submit(job)
+        self.committed()
+        return done
+
+    async def log(self, kind: str, actor: str = "", **data: Any) -> None:
+        """Append a desk event."""
+        item = desk_store.DeskEvent(kind, data, actor, self.wall())
+        event = self.event
+        await self.submit(lambda c: desk_store.append_desk(c, event, item))
+
+    async def change_setup(self, setup: EventSetup) -> None:
+        """Change the event, or begin another one; terminals and pages are told."""
+        other = setup.id != self.setup.id
+        await self.service.change_setup(setup)
+        if other:
+            # Whoever was admitted to the old event waits in the store now; the collector must not think otherwise.
+            for device in self.store.roster().values():
+                self.service.send(self.service.collector.set_device(device, self.clock.monotonic()))
+        self.reload()
+        self.stream.publish(encode("reset", {"version": self.cursor}, self.cursor))
+
+    async def save_people(self, people: list[Person]) -> None:
+        event = self.event
+
+        def job(connection: Connection) -> None:
+            for person in people:
+                desk_store.save_person(connection, event, person)
+
+        await self.submit(job)
+        for person in people:
+            self.people[person.section, person.pair, person.seat] = person
+        self.stream.publish(encode("people", {}))
+
+    # --- terminals ---
+
+    def holder(self, section: int, table: int) -> int | None:
+        for device in self.service.collector.roster.values():
+            if device.state is DeviceState.ADMITTED and (device.section, device.table) == (section, table):
+                return device.id
+        return None
+
+    async def admit_browser(self, device: int, section: int, table: int) -> bool:
+        """A page that was opened with the table's token is admitted if nobody holds the table; True when it does."""
+        held = self.holder(section, table)
+        known = self.service.collector.roster.get(device)
+        if held == device:
+            return True
+        if held is not None or (known is not None and known.state is DeviceState.REFUSED):
+            return False
+        await self.service.change_device(Device(device, DeviceState.ADMITTED, section, table, model=MODEL))
+        self.stream.publish(encode("terminals", {}))
+        return True
+
+    async def admit(self, device: int, section: int, table: int, *, replace_holder: bool = False) -> None:
+        """The director gives a table to a terminal. Raises EntryError or StoreError when it is taken."""
+        collector = self.service.collector
+        known = collector.roster.get(device)
+        if known is None:
+            raise EntryError("no such terminal has shown itself.", code="no-such-terminal")
+        if not self.setup.has_table(section, table):
+            raise EntryError("the event has no such table.", code="no-such-table")
+        held = self.holder(section, table)
+        if replace_holder and held is not None and held != device:
+            old = collector.roster[held]
+            await self.service.change_device(replace(old, state=DeviceState.WAITING, section=0, table=0))
+        await self.service.change_device(replace(known, state=DeviceState.ADMITTED, section=section, table=table))
+        # Pages of this table learn who holds it when they introduce themselves.
+        self.hub.tell_seat((section, table), {"kind": "AGAIN"})
+        self.stream.publish(encode("terminals", {}))
+
+    async def refuse(self, device: int) -> None:
+        known = self.service.collector.roster.get(device)
+        if known is None:
+            raise EntryError("no such terminal has shown itself.", code="no-such-terminal")
+        await self.service.change_device(replace(known, state=DeviceState.REFUSED, section=0, table=0))
+        self.stream.publish(encode("terminals", {}))
+
+
+def _newest(connection: Connection, event: str) -> int:
+    newest, step = 0, 5000
+    while rows := results.outbox_after(connection, event, newest, step):
+        newest = rows[-1][0]
+    return newest
+
+
+def _number_of(chunk: bytes) -> int:
+    return int(chunk[4 : chunk.index(b"\n")])

@@ -1,0 +1,493 @@
+"""What pages are shown of the running evening, as JSON values. Boards that a playing director has yet to play are
+veiled in every one of them: that they are entered, or need attention, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from statistics import median_low
+from typing import Any
+
+from dealer.board import vulnerability_of
+from dealer.cards import card_name
+from firmware_bridge.errors import EntryError
+from firmware_bridge.service.desk import Desk
+from terminals.result import Played
+from terminals.scoring.boards import LineScore, SideScore
+from terminals.scoring.contract_score import score_ns
+from terminals.scoring.rounding import decimal_text
+from terminals.scoring.session import SessionScore
+from terminals.store import content as content_json
+from terminals.store import desk as desk_store
+from terminals.store import ledger, results
+from terminals.store.desk import DeviceState
+from terminals.store.results import CurrentResult
+from terminals.store.values import PlayKey, device_hex
+from terminals.sync.projection import resolve
+from terminals.sync.sense import WARNINGS
+from terminals.sync.setup import EventSetup, Section, section_letter
+from terminals.sync.tables import CellState, cell_state, cells, plan_warnings, unplanned
+
+ATTENTION_WORDS = {
+    "contested": "Two terminals say different things about this board.",
+    "erased-elsewhere": "The result stands at one terminal and was erased at another.",
+    "after-ruling": "A table sent something else after the director had ruled.",
+    "after-final": "A table sent something after the results were final.",
+    "locked-table": "A locked table sent something.",
+}
+LOW_BATTERY = 20
+
+
+def event_view(desk: Desk) -> dict[str, Any]:
+    """The event itself: sections, settings, where it stands."""
+    setup, facts = desk.setup, desk.facts
+    return {
+        "id": f"{setup.id:016x}",
+        "active": desk.has_event,
+        "name": setup.name,
+        "version": desk.cursor,
+        "plan_version": setup.plan_version,
+        "sections": [_section(section) for section in setup.sections],
+        "settings": {**setup.settings.as_dict(), "director_pin": bool(setup.settings.director_pin)},
+        "method": facts.method.value,
+        "live": facts.live,
+        "deals": bool(facts.deal_set),
+        "clock": facts.clock,
+        "published_at": desk.period.published_at,
+        "ends_at": desk.period.ends_at,
+        "final": desk.period.final,
+        "locked": sorted([section, table] for section, table in facts.locked),
+        "closed": sorted([section, number] for section, number in facts.closed),
+    }
+
+
+def _section(section: Section) -> dict[str, Any]:
+    movement = section.movement
+    if movement is None:
+        return {"letter": section.letter, "number": section.number, "movement": None}
+    return {
+        "letter": section.letter,
+        "number": section.number,
+        "movement": movement.name,
+        "tables": movement.tables,
+        "rounds": movement.rounds,
+        "boards_per_round": movement.boards_per_round,
+        "boards": list(movement.board_numbers),
+        "pairs": list(movement.pairs),
+        "notes": list(movement.notes),
+        "copies": max(movement.copies_to_deal().values(), default=1),
+    }
+
+
+# --- results -----------------------------------------------------------------------------------------------------
+
+
+def row_view(desk: Desk, row: CurrentResult, *, warned: bool = True, veiled: bool = True) -> dict[str, Any]:
+    """One current result. ``text`` and ``score`` are empty where the veil lies over it."""
+    play = row.play
+    hidden = veiled and desk.veil.hides(play)
+    out: dict[str, Any] = {
+        "section": play.section,
+        "board": play.board,
+        "ns": play.ns,
+        "ew": play.ew,
+        "play": play.play,
+        "round": row.round,
+        "table": row.table,
+        "changes": row.changes,
+        "attention": list(row.attention),
+        "hidden": hidden,
+    }
+    if hidden:
+        state = CellState.ATTENTION if row.attention else CellState.MISSING
+        if not row.attention and row.content is not None:
+            state = CellState.ENTERED
+        return {**out, "state": state.value, "text": "", "score": None, "warnings": []}
+    warnings = [*row.warnings, *plan_warnings(desk.setup, row)] if warned else list(row.warnings)
+    return {
+        **out,
+        "state": cell_state(row, final=desk.period.final).value,
+        "text": "" if row.content is None else str(row.content),
+        "score": None if row.content is None else score_ns(row.content, play.board),
+        "warnings": list(dict.fromkeys(warnings)),
+        "ruled": row.ruled,
+    }
+
+
+def grid_view(desk: Desk) -> dict[str, Any]:
+    """Every scheduled board with its state, what the movement does not have, and each table's round and lateness."""
+    rows = list(desk.rows.values())
+    found = cells(desk.setup, rows, final=desk.period.final)
+    out = []
+    open_rounds: dict[tuple[str, int], int] = {}
+    for cell in found:
+        seat = (cell.section, cell.table)
+        state = cell.state
+        shown: dict[str, Any] = {"text": "", "score": None, "changes": 0, "hidden": False}
+        if cell.result is not None:
+            seen = row_view(desk, cell.result, warned=False)
+            shown = {name: seen[name] for name in shown}
+            state = CellState(seen["state"])
+        if state is CellState.MISSING and (cell.section, cell.round) not in desk.facts.closed:
+            open_rounds.setdefault(seat, cell.round)
+        out.append(
+            {
+                "section": cell.section,
+                "round": cell.round,
+                "table": cell.table,
+                "board": cell.board,
+                "ns": cell.ns,
+                "ew": cell.ew,
+                "state": state.value,
+                **shown,
+            }
+        )
+    return {
+        "cells": out,
+        "others": [row_view(desk, row) for row in unplanned(desk.setup, rows)],
+        "tables": tables_view(desk, open_rounds),
+        "counts": _counts(out),
+    }
+
+
+def _counts(found: Iterable[dict[str, Any]]) -> dict[str, int]:
+    counts: dict[str, int] = {"expected": 0, "stored": 0}
+    for cell in found:
+        counts["expected"] += 1
+        counts["stored"] += cell["state"] != CellState.MISSING.value
+        counts[cell["state"]] = counts.get(cell["state"], 0) + 1
+    return counts
+
+
+def tables_view(desk: Desk, open_rounds: dict[tuple[str, int], int]) -> list[dict[str, Any]]:
+    """Tables with their terminal, their first round that is not complete, and how far behind the room they are."""
+    out = []
+    holders = {}
+    for device in desk.service.collector.roster.values():
+        if device.state is DeviceState.ADMITTED and device.table:
+            holders[section_letter(device.section), device.table] = device.id
+    present = {one.device: one for one in desk.service.collector.terminals}
+    for section in desk.setup.sections:
+        if section.movement is None:
+            continue
+        rounds = section.movement.rounds
+        of_tables = {t: open_rounds.get((section.letter, t), rounds + 1) for t in range(1, section.movement.tables + 1)}
+        usual = median_low(list(of_tables.values()))
+        for table, now in of_tables.items():
+            seat = (section.letter, table)
+            device_id = holders.get(seat)
+            terminal = present.get(device_id) if device_id is not None else None
+            status = None if terminal is None else terminal.status
+            out.append(
+                {
+                    "section": section.letter,
+                    "table": table,
+                    "round": now,
+                    "done": now > rounds,
+                    "behind": max(0, min(usual, rounds) - now),
+                    "locked": seat in desk.facts.locked,
+                    "call": desk.facts.calls.get(seat, {}).get("state", 0),
+                    "terminal": None if device_id is None else device_hex(device_id),
+                    "model": "" if device_id is None else desk.service.collector.roster[device_id].model,
+                    "present": bool(terminal is not None and terminal.present),
+                    "waiting": 0 if status is None else status.waiting,
+                    "battery": None if status is None or status.battery == 255 else status.battery,
+                }
+            )
+    return out
+
+
+def board_view(desk: Desk, section: str, board: int, *, public: bool = False, veiled: bool = True) -> dict[str, Any]:
+    """The traveller of a board. public: without leads and states. veiled: as the desk sees it.
+
+    Raises EntryError for a board that is not in play.
+    """
+    found = desk.setup.section_called(section)
+    if found is None:
+        raise EntryError("the event has no such section.", where=section[:8], code="no-such-section")
+    numbers = found.movement.board_numbers if found.movement is not None else ()
+    if found.movement is not None and board not in numbers:
+        raise EntryError("the section has no such board.", where=f"board {board}", code="no-such-board")
+    points = {_play(line): line for line in _lines(desk.score(), board)}
+    lines = []
+    for row in desk.rows.values():
+        play = row.play
+        if (play.section, play.board) != (found.letter, board) or (public and row.content is None):
+            continue
+        seen = row_view(desk, row, veiled=veiled)
+        scored = points.get(play)
+        lead = None
+        if isinstance(row.content, Played) and row.content.lead is not None and not public and not seen["hidden"]:
+            lead = card_name(row.content.lead)
+        if public:
+            seen = {name: seen[name] for name in ("ns", "ew", "text", "score", "hidden")}
+        open_line = scored is not None and not seen["hidden"]
+        lines.append(
+            {
+                **seen,
+                **({} if public else {"lead": lead}),
+                "ns_names": desk.names_of(found.letter, play.ns),
+                "ew_names": desk.names_of(found.letter, play.ew),
+                "ns_points": _points(scored.ns) if open_line and scored is not None else None,
+                "ew_points": _points(scored.ew) if open_line and scored is not None else None,
+                "percent": _percent(scored.ns) if open_line and scored is not None else None,
+            }
+        )
+    lines.sort(key=lambda line: (-(line["score"] if line["score"] is not None else -99999), line["ns"]))
+    return {
+        "section": found.letter,
+        "board": board,
+        "dealer": "NESW"[(board - 1) % 4],
+        "vulnerable": vulnerability_of(board).pbn,
+        "lines": lines,
+    }
+
+
+def _lines(score: SessionScore, board: int) -> list[LineScore]:
+    return [line for (_, number), scored in score.boards.items() if number == board for line in scored]
+
+
+def _play(scored: LineScore) -> PlayKey:
+    line = scored.line
+    return PlayKey(line.section, line.board, line.ns.number, line.ew.number, line.play)
+
+
+def _points(side: SideScore | None) -> str | None:
+    return None if side is None else decimal_text(side.points, 2)
+
+
+def _percent(side: SideScore | None) -> str | None:
+    value = None if side is None else side.percent
+    return None if value is None else decimal_text(value, 1)
+
+
+def ranking_view(desk: Desk, score: SessionScore | None = None) -> list[dict[str, Any]]:
+    """One entry for each winner group: name and rows, best first."""
+    scored = desk.score() if score is None else score
+    names = [group.name for section in desk.setup.sections if section.movement for group in section.movement.groups]
+    out = []
+    for at, rows in enumerate(scored.rankings):
+        name = names[at] if at < len(names) else ""
+        out.append(
+            {
+                "name": {"NS": "North-South", "EW": "East-West"}.get(name, "" if len(scored.rankings) == 1 else name),
+                "direction": name if name in ("NS", "EW") else "",
+                "rows": [
+                    {
+                        "place": row.place_text,
+                        "section": row.contestant.section,
+                        "pair": row.contestant.number,
+                        "names": desk.names_of(row.contestant.section, row.contestant.number),
+                        "value": row.value_text,
+                        "boards": row.boards,
+                    }
+                    for row in rows
+                ],
+            }
+        )
+    return out
+
+
+def scorecard_view(desk: Desk, section: str, pair: int) -> dict[str, Any]:
+    """Every board of a pair, in the order of playing."""
+    found = desk.setup.section_called(section)
+    if found is None or found.movement is None or pair not in found.movement.pairs:
+        raise EntryError("the event has no such pair.", where=f"{section[:8]}{pair}", code="no-such-pair")
+    points = {_play(one): one for scored in desk.score().boards.values() for one in scored}
+    lines = []
+    for row in desk.rows.values():
+        play = row.play
+        if play.section != found.letter or pair not in (play.ns, play.ew) or row.content is None:
+            continue
+        north_south = play.ns == pair
+        opponents = play.ew if north_south else play.ns
+        seen, scored = row_view(desk, row), points.get(play)
+        side = None if scored is None or seen["hidden"] else (scored.ns if north_south else scored.ew)
+        own = seen["score"] if north_south or seen["score"] is None else -seen["score"]
+        lines.append(
+            {
+                "round": row.round,
+                "board": play.board,
+                "direction": "NS" if north_south else "EW",
+                "opponents": opponents,
+                "names": desk.names_of(found.letter, opponents),
+                "text": seen["text"],
+                "score": own,
+                "percent": _percent(side),
+                "points": _points(side),
+            }
+        )
+    lines.sort(key=lambda line: (line["round"], line["board"]))
+    return {"section": found.letter, "pair": pair, "names": desk.names_of(found.letter, pair), "lines": lines}
+
+
+def rounds_view(desk: Desk) -> list[dict[str, Any]]:
+    """Every pair's percentage after each round, for the chart of the ranking; played boards only."""
+    points = {_play(one): one for scored in desk.score().boards.values() for one in scored}
+    sums: dict[tuple[str, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in desk.rows.values():
+        scored = points.get(row.play)
+        if scored is None or not row.round or desk.veil.hides(row.play):
+            continue
+        for pair, side in ((row.play.ns, scored.ns), (row.play.ew, scored.ew)):
+            if side is not None and side.percent is not None:
+                sums[row.play.section, pair][row.round].append(float(side.percent))
+    out = []
+    for (section, pair), by_round in sorted(sums.items()):
+        so_far: list[float] = []
+        line = []
+        for number in range(1, max(by_round) + 1):
+            so_far += by_round.get(number, [])
+            line.append(float(f"{sum(so_far) / len(so_far):.2f}") if so_far else None)
+        out.append({"section": section, "pair": pair, "percent": line})
+    return out
+
+
+def play_view(desk: Desk, play: PlayKey) -> dict[str, Any]:
+    """The audit trail of one play: every event, what the tables say, which acts can be undone."""
+    event = desk.event
+    events = desk.store.read(lambda c: results.of_play(c, event, play))
+    state = resolve(play, events)
+    hidden = desk.veil.hides(play)
+    return {
+        "play": _play_json(play),
+        "hidden": hidden,
+        "changes": state.changes,
+        "status": state.status.value,
+        "attention": [ATTENTION_WORDS.get(code, code) for code in state.attention],
+        "warnings": [WARNINGS.get(code, code) for code in state.warnings] if not hidden else [],
+        "content": None if hidden else content_json.to_json(state.content),
+        "text": "" if hidden or state.content is None else str(state.content),
+        "claims": [
+            {
+                "claim": at,
+                "terminal": device_hex(claim.device),
+                "table": claim.table,
+                "text": "" if hidden else ("erased" if claim.content is None else str(claim.content)),
+                "confirmed": claim.confirmed,
+            }
+            for at, claim in enumerate(state.claims)
+        ],
+        "actions": list(state.actions),
+        "events": [
+            {
+                "number": one.number,
+                "kind": one.kind.value,
+                "text": "" if hidden or one.content is None else str(one.content),
+                "actor": one.actor or (f"terminal {device_hex(one.key.device)}" if one.key is not None else ""),
+                "second": one.second,
+                "note": one.note,
+                "wall": one.wall,
+                "action": one.action,
+                "confirmed": one.confirmed,
+            }
+            for one in events
+        ],
+    }
+
+
+def _play_json(play: PlayKey) -> dict[str, Any]:
+    return {"section": play.section, "board": play.board, "ns": play.ns, "ew": play.ew, "play": play.play}
+
+
+# --- terminals and alerts ----------------------------------------------------------------------------------------
+
+
+def terminals_view(desk: Desk) -> list[dict[str, Any]]:
+    """Every device of the roster, those in contact with what they say of themselves."""
+    contact = {one.device: one for one in desk.service.collector.terminals}
+    out = []
+    for device in sorted(desk.service.collector.roster.values(), key=lambda d: (d.section, d.table, d.id)):
+        one = contact.get(device.id)
+        status = None if one is None else one.status
+        out.append(
+            {
+                "device": device_hex(device.id),
+                "state": device.state.value,
+                "model": device.model,
+                "section": section_letter(device.section) if device.section else None,
+                "table": device.table or None,
+                "station": None if one is None else one.station,
+                "present": bool(one is not None and one.present),
+                "round": None if status is None else status.round,
+                "waiting": None if status is None else status.waiting,
+                "battery": None if status is None or status.battery == 255 else status.battery,
+            }
+        )
+    return out
+
+
+def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the director should look at, the most urgent first. Each has words, and where to go."""
+    out: list[dict[str, Any]] = []
+
+    def add(rank: int, kind: str, text: str, **more: Any) -> None:
+        out.append({"rank": rank, "kind": kind, "text": text, **more})
+
+    if desk.service.collector.trouble:
+        add(0, "store", f"Results can't be stored: {desk.service.collector.trouble} Terminals keep them.")
+    for table in grid["tables"]:
+        place = f"{table['section']}{table['table']}"
+        seat = {"section": table["section"], "table": table["table"]}
+        if table["call"] == 1:
+            add(1, "call", f"Table {place} calls the director.", **seat)
+        if table["waiting"] and not table["present"] and table["terminal"]:
+            add(2, "silent", f"Table {place}: {table['waiting']} results wait on a terminal that is silent.", **seat)
+        elif table["terminal"] and not table["present"] and not table["done"]:
+            add(5, "silent", f"Table {place}: its terminal is silent.", **seat)
+        if table["battery"] is not None and table["battery"] < LOW_BATTERY:
+            add(4, "battery", f"Table {place}: the battery is at {table['battery']} %.", **seat)
+        if table["behind"] >= 1:
+            rounds = "a round" if table["behind"] == 1 else f"{table['behind']} rounds"
+            add(5, "late", f"Table {place} is {rounds} behind the room.", **seat)
+    for row in desk.rows.values():
+        play = _play_json(row.play)
+        where = f"Board {row.play.board}, {row.play.ns} against {row.play.ew}"
+        for code in row.attention:
+            add(2, "attention", f"{where}: {ATTENTION_WORDS.get(code, code)}", play=play)
+        if not row.attention and not row.ruled:
+            for code in dict.fromkeys((*row.warnings, *plan_warnings(desk.setup, row))):
+                add(3, "warning", f"{where}: {WARNINGS.get(code, code)}.", play=play)
+    for check in desk.facts.checks[-20:]:
+        words = "; ".join(check["causes"])
+        hidden = (check["section"], check["board"]) in desk.veil.boards
+        text = f"Table {check['section']}{check['table']}, board {check['board']}: " + (
+            "an entry looks wrong." if hidden else f"{words}."
+        )
+        add(3, "check", text, number=check["number"], section=check["section"], table=check["table"])
+    for alarm in desk.store.read(lambda c: ledger.alarms(c, unseen=True)):
+        add(2, "alarm", alarm.text, alarm=[alarm.kind, alarm.subject])
+    for device in desk.service.collector.roster.values():
+        one = next((t for t in desk.service.collector.terminals if t.device == device.id), None)
+        if device.state is not DeviceState.WAITING or one is None or not one.present or one.status is None:
+            continue
+        wanted = one.status
+        if wanted.table and 1 <= wanted.section <= 26:
+            letter = section_letter(wanted.section)
+            text = f"A terminal waits for table {letter}{wanted.table}."
+            held = desk.holder(wanted.section, wanted.table) is not None
+            seat = {"section": letter, "table": wanted.table, "held": held}
+            add(3, "admission", text, device=device_hex(device.id), **seat)
+    out.sort(key=lambda alert: alert["rank"])
+    return out[:200]
+
+
+def missing_view(setup: EventSetup, grid: dict[str, Any], section: str, number: int) -> list[dict[str, Any]]:
+    """Boards of a round without a result."""
+    return [
+        {name: cell[name] for name in ("table", "board", "ns", "ew")}
+        for cell in grid["cells"]
+        if cell["section"] == section and cell["round"] == number and cell["state"] == CellState.MISSING.value
+    ]
+
+
+def log_view(desk: Desk, limit: int = 200) -> list[dict[str, Any]]:
+    """The newest events of the desk."""
+    event = desk.event
+    found = desk.store.read(lambda c: desk_store.desk_events(c, event))[-limit:]
+    return [
+        {"number": one.number, "kind": one.kind, "actor": one.actor, "wall": one.wall, "data": dict(one.data)}
+        for one in reversed(found)
+        if one.kind != "planned"
+    ]

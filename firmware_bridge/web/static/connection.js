@@ -1,0 +1,171 @@
+// The page as a device: it introduces itself, posts records until they are acknowledged, takes messages as they come.
+
+import { ApiError, api, listen } from "./base.js";
+import { clockNow } from "./record.js";
+
+const BEAT_MS = 15000;
+
+export class Connection {
+  constructor(token, journal, { onMessage, onState }) {
+    this.token = token;
+    this.journal = journal;
+    this.onMessage = onMessage;
+    this.onState = onState;
+    this.boot = null;
+    this.last = 0;
+    this.credit = 1;
+    this.known = false;
+    this.holds = false;
+    this.held = false;
+    this.online = false;
+    this.refused = false;
+    this.phones = 1;
+    this.round = 0;
+    this.planVersion = 0;
+    this.from = null;
+    this.takeOver = false;
+    this.extra = {};
+    this.running = null;
+    this.again = false;
+    this.stream = null;
+    setInterval(() => this.pump(), BEAT_MS);
+    addEventListener("online", () => this.pump());
+    document.addEventListener("visibilitychange", () => document.hidden || this.pump());
+  }
+
+  // Post what there is; one exchange at a time, and another one if something came up meanwhile.
+  pump(extra = {}) {
+    Object.assign(this.extra, extra);
+    if (this.running) {
+      this.again = true;
+      return this.running;
+    }
+    this.running = this.#cycle().finally(() => {
+      this.running = null;
+      if (this.again) {
+        this.again = false;
+        this.pump();
+      }
+    });
+    return this.running;
+  }
+
+  async #cycle() {
+    if (this.refused) return;
+    try {
+      for (let turn = 0; turn < 20; turn++) {
+        const more = await this.#once();
+        if (!more) return;
+      }
+    } catch (error) {
+      if (error instanceof ApiError && [401, 403].includes(error.status)) this.refused = true;
+      // What the service can't read it will not read the next time either; records are never among it.
+      if (error instanceof ApiError && error.status < 500) this.extra = {};
+      this.#online(false);
+      clearTimeout(this.retry);
+      if (!this.refused) this.retry = setTimeout(() => this.pump(), 2500);
+    }
+  }
+
+  async #once() {
+    const all = await this.journal.all(), current = await this.journal.get("journal");
+    let due = all.filter((r) => !r.acked);
+    if (this.from) due = all.filter((r) => r.journal === this.from.journal && r.seq >= this.from.seq);
+    due = due.filter((r) => r.journal === current || this.from).slice(0, Math.max(0, Math.min(this.credit, 16)));
+    const send = this.known && this.holds ? due : [];
+    const body = {
+      device: this.journal.device, after: this.last, boot: this.boot || "", version: "1",
+      status: { round: this.round, waiting: all.filter((r) => !r.acked).length, clock: clockNow(), plan_version: this.planVersion, battery: this.battery ?? 255 },
+      ...this.extra,
+    };
+    if (!this.known) body.hello = await this.journal.hello();
+    if (send.length) body.records = send.map((r) => r.bytes);
+    if (this.takeOver) body.take_over = true;
+    const carried = Object.keys(this.extra);
+    const answer = await api("/table/exchange", { token: this.token, body, timeout: 8000 });
+    for (const name of carried) delete this.extra[name];
+    if (answer.boot !== this.boot) {
+      this.boot = answer.boot;
+      this.last = 0;
+      this.known = false;
+      this.stream?.stop();
+      this.stream = null;
+    }
+    if (answer.need === "hello") {
+      this.known = false;
+      Object.assign(this.extra, Object.fromEntries(carried.map((n) => [n, body[n]])));
+      return true;
+    }
+    const fresh = !this.known;
+    this.known = true;
+    this.holds = answer.holds;
+    this.held = answer.held;
+    this.phones = answer.phones;
+    this.pending = answer.pending;
+    if (answer.answered !== null && answer.answered !== undefined) this.answered = answer.answered;
+    this.#online(true);
+    this.from = send.length ? null : this.from;
+    const acked = await this.take(answer.messages);
+    if (!this.stream) this.#listen();
+    const left = (await this.journal.all()).some((r) => !r.acked);
+    return (fresh && left && this.holds) || (acked && left) || (this.from !== null && this.holds && this.credit > 0);
+  }
+
+  // Messages have numbers; those seen before are left out. True when a record was acknowledged.
+  async take(messages) {
+    let acked = false;
+    for (const message of messages) {
+      if (message.n <= this.last) continue;
+      this.last = message.n;
+      if (message.kind === "RECORD_ACK") {
+        acked = true;
+        this.credit = message.credit;
+        await this.journal.acknowledge(message.journal_id, message.upto);
+      } else if (message.kind === "CREDIT") this.credit = message.credit;
+      else if (message.kind === "RESEND") this.from = { journal: message.journal_id, seq: message.from_seq };
+      else if (message.kind === "RECORD_NAK") await this.#refused(message);
+      else if (message.kind === "AGAIN") {
+        this.known = false;
+        this.again = true;
+      }
+      await this.onMessage(message);
+    }
+    return acked;
+  }
+
+  async #refused(message) {
+    const reason = ["", "conflict", "gap", "not-admitted", "crc", "auth"][message.reason];
+    if (reason === "conflict") {
+      await this.journal.renew();
+      this.known = false;
+      this.again = true;
+    } else if (reason === "gap" || reason === "crc") this.from = { journal: message.journal_id, seq: message.seq };
+  }
+
+  #listen() {
+    const path = `/table/stream?device=${this.journal.device}`;
+    this.stream = listen(path, this.token, {
+      lastId: `${this.boot}-${this.last}`,
+      onEvent: async (kind, data) => {
+        if (kind !== "message") return;
+        const acked = await this.take([data]);
+        if (acked || data.kind === "CREDIT" || data.kind === "RESEND" || this.from || this.again) this.pump();
+        this.onState();
+      },
+      onState: (up) => {
+        if (!up) {
+          // The service may have restarted: introduce ourselves anew, then listen again.
+          this.stream?.stop();
+          this.stream = null;
+          this.known = false;
+          setTimeout(() => this.pump(), 300);
+        }
+      },
+    });
+  }
+
+  #online(up) {
+    this.online = up;
+    this.onState();
+  }
+}

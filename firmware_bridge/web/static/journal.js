@@ -1,0 +1,150 @@
+// The phone's own log of what was keyed in, in IndexedDB: a record is written here first, and stays until RECORD_ACK.
+// Two tabs share it: numbers are given inside one transaction, so that no number is given twice.
+
+import { packBody, packRecord } from "./record.js";
+
+function wait(request) {
+  return new Promise((done, failed) => {
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => failed(request.error);
+  });
+}
+
+function finished(transaction) {
+  return new Promise((done, failed) => {
+    transaction.oncomplete = () => done();
+    transaction.onerror = transaction.onabort = () => failed(transaction.error || new Error("aborted"));
+  });
+}
+
+function random32() {
+  return (crypto.getRandomValues(new Uint32Array(1))[0] || 1) >>> 0;
+}
+
+function hex(number) {
+  return number.toString(16).padStart(8, "0");
+}
+
+export class Journal {
+  static async open(name) {
+    const request = indexedDB.open(`firmware-bridge-${name}`, 1);
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore("meta");
+      request.result.createObjectStore("records", { keyPath: ["journal", "seq"] });
+    };
+    const journal = new Journal(await wait(request));
+    await journal.#begin();
+    navigator.storage?.persist?.().catch(() => {});
+    return journal;
+  }
+
+  constructor(db) {
+    this.db = db;
+  }
+
+  async #begin() {
+    const transaction = this.db.transaction("meta", "readwrite", { durability: "strict" });
+    const meta = transaction.objectStore("meta");
+    const device = (await wait(meta.get("device"))) || hex(random32()) + hex(random32());
+    const boots = ((await wait(meta.get("boots"))) || 0) + 1;
+    meta.put(device, "device");
+    meta.put(boots, "boots");
+    if (!(await wait(meta.get("journal")))) {
+      meta.put(random32(), "journal");
+      meta.put(1, "next");
+    }
+    await finished(transaction);
+    this.device = device;
+    this.boots = boots;
+    this.boot = random32();
+  }
+
+  async get(name) {
+    return wait(this.db.transaction("meta").objectStore("meta").get(name));
+  }
+
+  async put(name, value) {
+    const transaction = this.db.transaction("meta", "readwrite");
+    transaction.objectStore("meta").put(value, name);
+    await finished(transaction);
+  }
+
+  async all() {
+    const records = await wait(this.db.transaction("records").objectStore("records").getAll());
+    return records.sort((a, b) => a.order - b.order);
+  }
+
+  // Append a record. replaces: an earlier record of this log, or null. check(entries) may refuse by returning a word.
+  async add(fields, replaces, check) {
+    const transaction = this.db.transaction(["meta", "records"], "readwrite", { durability: "strict" });
+    const meta = transaction.objectStore("meta"), records = transaction.objectStore("records");
+    const all = (await wait(records.getAll())).sort((a, b) => a.order - b.order);
+    const refused = check ? check(entriesOf(all)) : null;
+    if (refused) {
+      transaction.abort();
+      return { refused };
+    }
+    const journal = await wait(meta.get("journal")), seq = await wait(meta.get("next"));
+    const back = replaces && replaces.journal === journal ? seq - replaces.seq : 0;
+    const values = { ...fields, replaces: back > 0 && back < 256 ? back : 0 };
+    const bytes = packRecord(this.device, journal, seq, packBody(values));
+    const record = { journal, seq, fields: values, bytes, acked: false, order: all.length ? all[all.length - 1].order + 1 : 1 };
+    records.put(record);
+    meta.put(seq + 1, "next");
+    await finished(transaction);
+    return { record };
+  }
+
+  async acknowledge(journal, upto) {
+    const transaction = this.db.transaction("records", "readwrite");
+    const records = transaction.objectStore("records");
+    for (const record of await wait(records.getAll())) {
+      if (record.journal === journal && record.seq <= upto && !record.acked) {
+        record.acked = true;
+        records.put(record);
+      }
+    }
+    await finished(transaction);
+  }
+
+  // The host knows this number with other contents: a new journal, and what it has not taken goes there.
+  async renew() {
+    const transaction = this.db.transaction(["meta", "records"], "readwrite", { durability: "strict" });
+    const meta = transaction.objectStore("meta"), records = transaction.objectStore("records");
+    const all = (await wait(records.getAll())).sort((a, b) => a.order - b.order);
+    const journal = random32(), moved = new Map();
+    let seq = 1;
+    for (const old of all.filter((r) => !r.acked)) {
+      const target = old.fields.replaces ? moved.get(`${old.journal}/${old.seq - old.fields.replaces}`) : undefined;
+      const fields = { ...old.fields, replaces: target ? seq - target : 0 };
+      if (fields.kind === 4 && !fields.replaces) continue; // it erased what the host has under another number: the desk decides
+      records.delete([old.journal, old.seq]);
+      records.put({ ...old, journal, seq, fields, bytes: packRecord(this.device, journal, seq, packBody(fields)) });
+      moved.set(`${old.journal}/${old.seq}`, seq);
+      seq += 1;
+    }
+    meta.put(journal, "journal");
+    meta.put(seq, "next");
+    await finished(transaction);
+  }
+
+  async hello() {
+    const journal = await this.get("journal"), next = await this.get("next");
+    const owed = (await this.all()).filter((r) => r.journal === journal && !r.acked).map((r) => r.seq);
+    return { boot_id: this.boot, boot_count: this.boots, journal_id: journal, oldest_unacked: owed.length ? Math.min(...owed) : 0, next_seq: next };
+  }
+}
+
+// What is entered here now: each entry by its first record, corrected and erased as the later ones say.
+export function entriesOf(records) {
+  const roots = new Map(), live = new Map();
+  for (const record of records) {
+    const name = `${record.journal}/${record.seq}`;
+    const named = record.fields.replaces ? `${record.journal}/${record.seq - record.fields.replaces}` : null;
+    const root = named ? roots.get(named) || named : name;
+    roots.set(name, root);
+    if (record.fields.kind === 4) live.delete(root);
+    else live.set(root, record);
+  }
+  return [...live.values()];
+}

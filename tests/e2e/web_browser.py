@@ -1,0 +1,189 @@
+"""A service in a process of its own and Debian's chromium before it, for tests of the pages."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+PHONE = {"width": 390, "height": 780}
+DESKTOP = {"width": 1280, "height": 860}
+
+
+def chromium() -> str | None:
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+class Service:
+    """``firmware-bridge serve`` on a free port; may be killed and started again with the same port."""
+
+    def __init__(self, data: Path, *flags: str) -> None:
+        self.data = data
+        self._flags = flags
+        self.port = 0
+        self.process: subprocess.Popen[str] | None = None
+        self.start(*flags)
+
+    def start(self, *flags: str) -> None:
+        words = [
+            sys.executable,
+            "-m",
+            "firmware_bridge.cli",
+            "serve",
+            "--data",
+            str(self.data),
+            "--port",
+            str(self.port),
+        ]
+        self.process = subprocess.Popen([*words, *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if "desk#" in line:
+                break
+            if "Serving at" in line:
+                self.port = int(re.findall(r":(\d+)", line)[-1])
+        else:
+            raise AssertionError("the service did not start")
+        # Nobody reads the rest; a full pipe must not stop the service.
+        os.set_blocking(self.process.stderr.fileno(), False)
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(10)
+        self._close()
+
+    def stop(self) -> None:
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(15)
+        self._close()
+
+    def _close(self) -> None:
+        if self.process is not None and self.process.stderr is not None:
+            self.process.stderr.close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def code(self) -> str:
+        return str(json.loads((self.data / "access.json").read_text())["codes"]["director"])
+
+    def api(self, path: str, body: Any = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/api/v1{path}", data)
+        request.add_header("authorization", f"Bearer {self.code}")
+        request.add_header("content-type", "application/json")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def table(self, number: int) -> str:
+        """The link on the card of a table."""
+        tables = self.api("/cards")["tables"]
+        return self.url + next(one["path"] for one in tables if one["table"] == number)
+
+    def cells(self) -> list[dict[str, Any]]:
+        return list(self.api("/results")["cells"])
+
+    def until(self, wanted: Any, seconds: float = 15) -> None:
+        """Wait until ``wanted(cells)`` is true."""
+        end = time.monotonic() + seconds
+        while not wanted(self.cells()):
+            assert time.monotonic() < end, "it did not happen in time"
+            time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def service(data: Path, *flags: str) -> Iterator[Service]:
+    one = Service(data, *flags)
+    try:
+        yield one
+    finally:
+        one.stop()
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        found = play.chromium.launch(executable_path=chromium(), headless=True, args=FLAGS)
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+def phone(found: Any, url: str, **more: Any) -> Any:
+    """A page in a context of its own: another phone."""
+    context = found.new_context(viewport=PHONE, locale="en-GB", **more)
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    page.goto(url)
+    return page
+
+
+# --- what a player touches ---------------------------------------------------------------------------------------
+
+
+def at(page: Any, name: str) -> None:
+    """Wait for a screen of the terminal."""
+    page.wait_for_selector(f"#screen[data-at='{name}']")
+
+
+def start_round(page: Any) -> None:
+    page.wait_for_selector("#screen[data-at='round'], #screen[data-at='boards']")
+    if page.locator("#start").count():
+        page.click("#start")
+    at(page, "boards")
+
+
+def key_in(page: Any, board: int, level: int, strain: str, seat: str, tricks: int, doubling: int = 0) -> None:
+    """From the choice of the board to the screen that the other side accepts."""
+    page.click(f"[data-board='{board}']")
+    at(page, "contract")
+    page.click(f".k7 button:nth-child({level})")
+    page.click(f".k5 button:nth-child({'CDHSN'.index(strain) + 1})")
+    if doubling:
+        page.click(f".k3 button:nth-child({doubling + 1})")
+    page.click("#next")
+    page.click(f"[data-seat='{seat}']")
+    page.wait_for_selector("#nolead, [data-tricks]")
+    if page.locator("#nolead").count():
+        page.click("#nolead")
+    page.click(f"[data-tricks='{tricks}']")
+    at(page, "accept")
+
+
+def accept(page: Any) -> None:
+    page.click("#accept")
+    at(page, "stored")
+
+
+def back_to_boards(page: Any) -> None:
+    page.wait_for_selector("#nextboard, #endround")
+    page.evaluate("history.pushState({at: 'boards'}, ''); dispatchEvent(new PopStateEvent('popstate'))")
+    page.wait_for_selector("#screen[data-at='boards'], #screen[data-at='roundEnd']")

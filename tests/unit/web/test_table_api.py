@@ -1,0 +1,179 @@
+"""A browser as a device: records are acknowledged after the commit, and nothing is lost, doubled or leaked."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from web_fakes import Page, service
+
+from terminals.settings import EventSettings
+
+ONE, TWO = 0x1111_2222_3333_4444, 0x5555_6666_7777_8888
+
+
+def test_scanning_the_card_is_the_admission_and_brings_the_plan(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            page = Page(client, 1, ONE)
+            answer = await page.hello()
+            assert answer["holds"] is True
+            kinds = [message["kind"] for message in page.messages]
+            assert "ADMIT" in kinds
+            await page.exchange()
+            await asyncio.sleep(0.05)
+            await page.exchange()
+            plan = next(m for m in page.messages if m["kind"] == "TABLE_PLAN")
+            assert plan["table"] == 1
+            assert plan["event_id"] == f"{77:016x}"  # 64 bits would not fit a number of JavaScript
+
+    asyncio.run(run())
+
+
+def test_a_record_is_acknowledged_once_it_is_stored_and_a_repeat_changes_nothing(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            page = Page(client, 1, ONE)
+            await page.hello()
+            record = page.record(1, 1, 4)
+            await page.exchange(records=[record])
+            assert page.acked() == 1
+            await page.exchange(records=[record])
+            rows = [row for row in client.desk.rows.values() if row.content is not None]
+            assert [str(row.content) for row in rows] == ["3NT N="]
+            assert rows[0].changes == 1
+
+    asyncio.run(run())
+
+
+def test_a_restarted_service_asks_who_it_is_and_takes_what_still_waits(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            page = Page(client, 1, ONE)
+            await page.hello()
+            await page.exchange(records=[page.record(1, 1, 4)])
+            kept, token = page.record(2, 1, 4, tricks=8), page.token
+        async with service(tmp_path) as client:
+            page.client = client
+            assert client.table(1) == token, "the printed card must go on working"
+            assert (await page.exchange(records=[kept]))["need"] == "hello"
+            page.seq = 2
+            journal = {"boot_id": 2, "boot_count": 2, "journal_id": page.journal, "oldest_unacked": 2, "next_seq": 3}
+            page.after = 0
+            await page.exchange(hello=journal)
+            await page.exchange(records=[kept])
+            assert page.acked() == 2
+            assert sum(row.content is not None for row in client.desk.rows.values()) == 2
+
+    asyncio.run(run())
+
+
+def test_a_second_phone_only_looks_on_until_the_director_lets_it_take_over(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            first, second = Page(client, 1, ONE), Page(client, 1, TWO)
+            await first.hello()
+            assert (await second.hello())["holds"] is False
+            await second.exchange(records=[second.record(1, 1, 4)])
+            assert second.acked() == 0
+            assert not client.desk.rows
+            body = {"device": f"{TWO:016x}", "section": "A", "table": 1}
+            assert (await client.post("/actions/replace", body)).status_code == 200
+            assert (await second.exchange())["holds"] is True
+            await second.hello()
+            await second.exchange(records=[second.record(1, 1, 4, seq=1)])
+            assert second.acked() == 1
+            assert (await first.exchange())["holds"] is False
+
+    asyncio.run(run())
+
+
+def test_the_other_phone_accepts_what_the_first_is_about_to_store(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            first, second = Page(client, 1, ONE), Page(client, 1, TWO)
+            await first.hello()
+            await second.hello()
+            shown = {"id": "abc", "round": 1, "board": 1, "ns": 1, "ew": 4, "text": "3NT N =", "score": "+400"}
+            await first.exchange(pending=shown)
+            assert (await second.exchange())["pending"]["text"] == "3NT N ="
+            assert (await second.exchange(answer={"id": "other", "accept": True}))["answered"] is False
+            assert (await second.exchange(answer={"id": "abc", "accept": True}))["answered"] is True
+            await first.exchange()
+            assert {"kind": "ANSWER", "id": "abc", "accept": True}.items() <= first.messages[-1].items()
+
+    asyncio.run(run())
+
+
+def test_a_traveller_is_withheld_until_both_pairs_now_at_the_table_have_played_the_board(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            one, two = Page(client, 1, ONE), Page(client, 2, TWO)
+            await one.hello()
+            await two.hello()
+            await two.exchange(records=[two.record(3, 2, 5)])
+            assert (await client.get("/table/boards/3", one.token)).status_code == 404
+            await one.exchange(records=[one.record(1, 1, 4, accepted=False)])
+            own = await client.get("/table/boards/1", one.token)
+            assert own.status_code == 404, "not before the other side has accepted it"
+            assert (await client.get("/table/boards/3", client.table(3))).status_code == 404
+
+    asyncio.run(run())
+
+
+def test_a_traveller_of_an_earlier_round_is_closed_to_the_pair_that_comes_next(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, settings=EventSettings(confirm=False)) as client:
+            page = Page(client, 1, ONE)
+            await page.hello()
+            await page.exchange(records=[page.record(1, 1, 4), page.record(2, 1, 4)])
+            found = await client.get("/table/boards/1", page.token)
+            assert found.status_code == 200
+            assert "lead" not in found.text
+            # Round 2 begins: pair 6 sits down, which has yet to play board 1.
+            status = {"round": 2, "waiting": 0, "clock": 1, "plan_version": 0}
+            await page.exchange(status=status)
+            await asyncio.sleep(0.05)
+            assert (await client.get("/table/boards/1", page.token)).status_code == 404
+
+    asyncio.run(run())
+
+
+def test_bad_posts_are_refused_in_words_and_store_nothing(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            token = client.table(1)
+            for body in (
+                {},
+                {"device": "0" * 16},
+                {"device": "zz"},
+                {"device": 5},
+                {"device": f"{ONE:016x}", "hello": 7},
+                {"device": f"{ONE:016x}", "hello": {"journal_id": 0}},
+                {"device": f"{ONE:016x}", "after": -1},
+            ):
+                found = await client.post("/table/exchange", body, token)
+                assert found.status_code == 400, body
+                assert found.json()["error"]["what"]
+            page = Page(client, 1, ONE)
+            await page.hello()
+            for records in (["!!"], ["AAAA"], [7], "x", ["A"] * 17):
+                found = await client.post("/table/exchange", {"device": f"{ONE:016x}", "records": records}, token)
+                assert found.status_code == 400, records
+            assert not client.desk.rows
+
+    asyncio.run(run())
+
+
+def test_the_pin_can_not_be_found_by_trying(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, settings=EventSettings(director_pin="4711")) as client:
+            token = client.table(1)
+            assert (await client.post("/table/pin", {"pin": "4711"}, token)).json() == {"ok": True, "wait": False}
+            for _ in range(5):
+                assert (await client.post("/table/pin", {"pin": "1234"}, token)).json()["ok"] is False
+            assert (await client.post("/table/pin", {"pin": "4711"}, token)).json() == {"ok": False, "wait": True}
+            assert "4711" not in (await client.get("/table", token)).text
+            assert "4711" not in (await client.get("/desk")).text
+
+    asyncio.run(run())
