@@ -146,10 +146,13 @@ class Collector(Contacts):
                 told.append(self._to(terminal, Resend(terminal.device, track.journal, track.expected)))
         return told + out + self._drained()
 
-    def failed(self, batch: Batch, why: str, now: float) -> list[Send]:
-        """Nothing of the batch is on disk. Terminals keep their records; credit is 0 until the store works again."""
+    def failed(self, batch: Batch, why: str, now: float, *, again: bool = True) -> list[Send]:
+        """Nothing of the batch is on disk. Terminals keep their records; credit is 0 until the store works again.
+
+        again: roster changes, alarms and calls of the batch are tried again; not when one of them may be the cause.
+        """
         self._in_flight = 0
-        kept = [work for work in batch.work if not isinstance(work.job, TakeRecord)]
+        kept = [work for work in batch.work if again and not isinstance(work.job, TakeRecord)]
         for work in [*batch.work, *self._queue]:
             if isinstance(work.job, TakeRecord):
                 self._forget(work)

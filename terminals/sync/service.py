@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
@@ -22,6 +23,8 @@ from terminals.sync.contacts import DEFAULT_LIMITS, Limits, Send
 from terminals.sync.event_store import EventStore
 from terminals.sync.ingest import Done, Job, ingest
 from terminals.sync.setup import EventSetup
+
+_LOG = logging.getLogger(__name__)
 
 OUTGOING = 4096
 """Messages that may wait for one station. What is dropped above that comes again: terminals repeat, we acknowledge."""
@@ -125,6 +128,12 @@ class SyncService:
                 done = await self._store.submit(job)
             except StoreError as error:
                 self.send(self.collector.failed(batch, str(error), self._clock.monotonic()))
+                return
+            except Exception as error:
+                # A fault of ours: nothing was stored, so nothing is acknowledged, and everybody can go on.
+                _LOG.exception("a batch of %d could not be stored", len(batch.work))
+                why = f"the store itself failed ({type(error).__name__}); please report this with the log."
+                self.send(self.collector.failed(batch, why, self._clock.monotonic(), again=False))
                 return
             self.send(self.collector.committed(batch, done, self._clock.monotonic()))
             if self._on_commit is not None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sync_fakes import CLUB, EVENT, FakeTerminal, an_event, body
 
 from drivers.api import StationConnected, StationEvent, StationIdentity, StationMessage
@@ -17,7 +18,11 @@ from firmware_bridge.wire.messages import Message
 from terminals.store.results import CurrentResult
 from terminals.sync.contacts import Limits
 from terminals.sync.event_store import EventStore
-from terminals.sync.service import SyncService
+from terminals.sync.ingest import Done, Job, TakeRecord, ingest
+from terminals.sync.service import Ingest, SyncService
+from terminals.sync.setup import EventSetup
+
+LIMITS = Limits(probe_every=0.2)
 
 
 class FakeStation:
@@ -58,9 +63,10 @@ class FakeStation:
 
 
 class Disk:
-    """A SQLite whose disk is full as long as somebody says so."""
+    """A SQLite that takes nothing as long as somebody says so."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: str) -> None:
+        self.why = why
         self.full = False
 
     def connect(self, path: str) -> Connection:
@@ -72,7 +78,7 @@ class Disk:
                 if outer.full and sql.startswith(("INSERT", "COMMIT", "UPDATE")):
                     import sqlite3
 
-                    raise sqlite3.OperationalError("database or disk is full")
+                    raise sqlite3.OperationalError(outer.why)
                 return inner.execute(sql, parameters)
 
             def close(self) -> None:
@@ -107,6 +113,7 @@ def with_service(
     *,
     threaded: bool = True,
     disk: Disk | None = None,
+    take: Ingest = ingest,
 ) -> list[CurrentResult]:
     async def run() -> list[CurrentResult]:
         connect = disk.connect if disk is not None else connect_sqlite3
@@ -115,7 +122,7 @@ def with_service(
         await store.save_setup(setup, "today")
         assert store.load_setup() == setup
         station = FakeStation(an_evening(7))
-        service = SyncService(store, setup, {"base": station}, SystemClock(), limits=Limits(probe_every=0.2))
+        service = SyncService(store, setup, {"base": station}, SystemClock(), limits=LIMITS, take=take)
         task = asyncio.create_task(service.run())
         station.begin()
         await story(service, station, store)
@@ -143,14 +150,23 @@ def test_a_whole_evening_arrives(tmp_path: Path) -> None:
         assert {row.status for row in found} == {"confirmed"}
 
 
-def test_a_full_disk_stops_the_evening_only_as_long_as_it_is_full(tmp_path: Path) -> None:
-    disk = Disk()
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        ("database or disk is full", "disk is full"),
+        ("database is locked", "another program holds"),
+        ("attempt to write a readonly database", "can't be written"),
+        ("disk I/O error", "reports an error"),
+    ],
+)
+def test_a_disk_that_takes_nothing_stops_the_evening_only_as_long(tmp_path: Path, why: str, told: str) -> None:
+    disk = Disk(why)
 
     async def story(service: SyncService, station: FakeStation, store: EventStore) -> None:
         await until(lambda: any(terminal.shown for terminal in station.terminals.values()))
         disk.full = True
         await until(lambda: service.collector.trouble != "")
-        assert "disk is full" in service.collector.trouble
+        assert told in service.collector.trouble
         shown = sum(len(terminal.shown) for terminal in station.terminals.values())
         await asyncio.sleep(0.3)
         assert sum(len(terminal.shown) for terminal in station.terminals.values()) == shown
@@ -158,3 +174,21 @@ def test_a_full_disk_stops_the_evening_only_as_long_as_it_is_full(tmp_path: Path
         await until(lambda: all_shown(station))
 
     assert len(with_service(tmp_path, story, disk=disk)) == CLUB.expected_results()
+
+
+def test_a_fault_of_our_own_acknowledges_nothing_and_ends_nothing(tmp_path: Path) -> None:
+    broken = [True]
+
+    def take(connection: Connection, /, setup: EventSetup, jobs: Sequence[Job]) -> list[Done]:
+        if broken[0] and any(isinstance(job, TakeRecord) for job in jobs):
+            raise ZeroDivisionError("a fault of our own")
+        return ingest(connection, setup, jobs)
+
+    async def story(service: SyncService, station: FakeStation, store: EventStore) -> None:
+        await until(lambda: service.collector.trouble != "")
+        assert "ZeroDivisionError" in service.collector.trouble
+        assert not any(terminal.shown for terminal in station.terminals.values())
+        broken[0] = False
+        await until(lambda: all_shown(station))
+
+    assert len(with_service(tmp_path, story, take=take)) == CLUB.expected_results()
