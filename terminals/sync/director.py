@@ -30,6 +30,7 @@ from terminals.sync.period import is_final
 from terminals.sync.projection import resolve, undone_actions
 from terminals.sync.sense import movement_numbers
 from terminals.sync.setup import EventSetup
+from terminals.sync.tables import missing
 
 MAX_NAME = 40
 MAX_NOTE = 500
@@ -182,6 +183,32 @@ class Director:
         if found is None or not self._setup.has_table(found.number, table):
             raise EntryError("the event has no such table.", where=f"table {section}{table}", code="no-such-table")
         return self.log("lock" if locked else "unlock", section=found.letter, table=table)
+
+    def close_round(self, section: str, number: int, *, anyway: bool = False) -> list[tuple[int, int]]:
+        """A round is over: the (table, board) that still have no result, empty when it is complete.
+
+        With something missing it is refused, naming the boards, unless ``anyway``; no result is ever invented.
+        """
+        found = self._setup.section_called(section)
+        movement = None if found is None else found.movement
+        if found is None or movement is None or not 1 <= number <= movement.rounds:
+            raise EntryError(
+                "the event has no such round.", where=f"section {section}, round {number}", code="no-round"
+            )
+        rows = results.current(self._connection, self._event)
+        cells = [cell for cell in missing(self._setup, rows, number) if cell.section == found.letter]
+        if cells and not anyway:
+            names = ", ".join(f"board {cell.board} at table {cell.table}" for cell in cells[:8])
+            more = f" and {len(cells) - 8} more" if len(cells) > 8 else ""
+            raise EntryError(
+                f"{len(cells)} result{'s are' if len(cells) > 1 else ' is'} missing: {names}{more}.",
+                where=f"section {found.letter}, round {number}",
+                next_step="Ask the tables, or say for each board why it was not played.",
+                code="round-incomplete",
+            )
+        left = [(cell.table, cell.board) for cell in cells]
+        self.log("round-closed", section=found.letter, round=number, missing=left)
+        return left
 
     def reveal(self, section: str, board: int) -> int:
         """A playing director looks at a board that he has yet to play; that is on record."""

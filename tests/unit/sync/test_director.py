@@ -217,6 +217,23 @@ def test_a_locked_table_is_held_until_it_is_unlocked(host: FakeHost) -> None:
         act(host, lambda director: director.lock("A", 9))
 
 
+def test_closing_a_round_names_what_is_missing_and_invents_nothing(host: FakeHost) -> None:
+    with pytest.raises(EntryError, match="5 results are missing: board 2 at table 1, board 3 at table 2") as caught:
+        act(host, lambda director: director.close_round("A", 1))
+    assert caught.value.where == "section A, round 1"
+    left = act(host, lambda director: director.close_round("A", 1, anyway=True))
+    assert (1, 2) in left
+    assert len(host.current()) == 1
+    with pytest.raises(EntryError, match="no such round"):
+        act(host, lambda director: director.close_round("A", 9))
+    for place in left:
+        seating = SMALL.at(1, place[0])
+        assert seating is not None
+        play = PlayKey("A", place[1], seating.ns, seating.ew)
+        act(host, lambda director, play=play: director.not_played(play, NotPlayedReason.NO_TIME))
+    assert act(host, lambda director: director.close_round("A", 1)) == []
+
+
 def test_a_revealed_board_is_on_record(host: FakeHost) -> None:
     act(host, lambda director: director.reveal("A", 5))
     (event,) = host.ask(lambda connection: desk.desk_events(connection, host.event, "reveal"))
