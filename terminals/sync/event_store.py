@@ -46,8 +46,9 @@ class EventStore:
     """Owner of ``events.db``. Writing goes through ``submit``; reading through a connection of its own, which sees
     only what is committed."""
 
-    def __init__(self, database: Database, *, threaded: bool = True) -> None:
+    def __init__(self, database: Database, *, threaded: bool = True, connect: Connect = connect_sqlite3) -> None:
         self.database = database
+        self._connect = connect
         self.writer = Writer(database, threaded=threaded)
         self._reader = _Reading(database.reader())
 
@@ -57,7 +58,7 @@ class EventStore:
     ) -> EventStore:
         """Open or create the file. Raises StoreError when it can't be used."""
         database = Database.open(path, MIGRATIONS, connect=connect, synchronous=synchronous)
-        return cls(database, threaded=threaded)
+        return cls(database, threaded=threaded, connect=connect)
 
     async def submit(self, job: Callable[[Connection], T]) -> T:
         """Run ``job`` in the next transaction; returns when it is on disk. Raises StoreError."""
@@ -66,6 +67,17 @@ class EventStore:
     def read(self, question: Callable[[Connection], T]) -> T:
         """Ask the committed state."""
         return question(self._reader)
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy while results come in; may be called in any thread. Raises StoreError.
+
+        It has a connection of its own: the writer's is in the middle of a transaction most of the time.
+        """
+        database = Database.open(self.database.path, MIGRATIONS, connect=self._connect, check=False)
+        try:
+            database.backup(target)
+        finally:
+            database.close()
 
     def close(self) -> None:
         """Commit what waits, then close."""

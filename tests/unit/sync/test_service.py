@@ -15,7 +15,9 @@ from firmware_bridge.clock import SystemClock
 from firmware_bridge.db import Connection, connect_sqlite3
 from firmware_bridge.errors import LinkLost
 from firmware_bridge.wire.messages import Message
+from terminals.store import ledger
 from terminals.store.results import CurrentResult
+from terminals.store.values import RecordKey
 from terminals.sync.contacts import Limits
 from terminals.sync.event_store import EventStore
 from terminals.sync.ingest import Done, Job, TakeRecord, ingest
@@ -192,3 +194,23 @@ def test_a_fault_of_our_own_acknowledges_nothing_and_ends_nothing(tmp_path: Path
         await until(lambda: all_shown(station))
 
     assert len(with_service(tmp_path, story, take=take)) == CLUB.expected_results()
+
+
+def test_a_backup_is_made_while_results_come_in(tmp_path: Path) -> None:
+    copies: list[Path] = []
+
+    async def story(service: SyncService, station: FakeStation, store: EventStore) -> None:
+        while not all_shown(station):
+            target = tmp_path / f"backup-{len(copies)}.db"
+            before = dict(next(iter(station.terminals.values())).shown)
+            await asyncio.to_thread(store.backup, target)
+            copies.append(target)
+            copy = EventStore.open(target, threaded=False)
+            kept = {record.raw.key for record in copy.read(lambda connection: list(ledger.records(connection)))}
+            assert {RecordKey(*key) for key in before} <= kept, "what was acknowledged before is in the copy"
+            copy.close()
+            await asyncio.sleep(0.01)
+
+    assert len(with_service(tmp_path, story)) == CLUB.expected_results()
+    assert copies
+    assert not list(tmp_path.glob("*.part"))
