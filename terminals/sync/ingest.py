@@ -24,7 +24,7 @@ from terminals.store.values import (
 )
 from terminals.sync.period import is_final, locked_tables
 from terminals.sync.projection import AFTER_FINAL, LOCKED_TABLE, resolve, same_result
-from terminals.sync.sense import Meaning, Senseless, interpret
+from terminals.sync.sense import Meaning, Senseless, interpret, place_of
 from terminals.sync.setup import EventSetup, setup_from_json
 
 
@@ -227,7 +227,8 @@ class _Batch:
         if reason:
             key = job.raw.key
             subject = f"{key.device_hex} {key.journal_hex} {key.seq}"
-            ledger.raise_alarm(self._connection, "quarantine", subject, f"A record was set aside: {reason}.")
+            text = f"A record of {place_of(job.raw.body)} was set aside: {reason}. Ask the table what it played."
+            ledger.raise_alarm(self._connection, "quarantine", subject, text)
         return reason
 
     def _held(self, meaning: Meaning, home: _Home) -> tuple[str, ...]:
@@ -290,8 +291,8 @@ class _Batch:
                 self._connection,
                 "conflict",
                 f"{key.device_hex} {key.journal_hex} {key.seq}",
-                "A terminal sent another record under a number that is taken. Both are kept; it sends it again under a"
-                " new number. Compare the results of this table with its paper slips.",
+                f"A terminal sent another record ({place_of(job.raw.body)}) under a number that is taken. Both are kept,"
+                " and it sends this one again under a new number. Compare the results of this table with its slips.",
             )
 
     # --- the rest ---

@@ -103,6 +103,13 @@ def interpret(body: bytes, seq: int, setup: EventSetup, seat: tuple[int, int] | 
     )
 
 
+def place_of(body: bytes) -> str:
+    """Where a record says that it comes from, for people; never what was played."""
+    record = RecordBody.unpack(body)
+    section = chr(64 + record.section) if 1 <= record.section <= 26 else f"section {record.section} "
+    return f"table {section}{record.table}, round {record.round}, board {record.board}"
+
+
 def _content(record: RecordBody, kind: RecordKind) -> BoardState | None:
     if kind is RecordKind.PLAYED:
         if record.lead != 255 and record.lead > 51:

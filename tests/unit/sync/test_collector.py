@@ -25,6 +25,7 @@ from firmware_bridge.wire.messages import (
     encode,
 )
 from firmware_bridge.wire.numbers import RecordReason
+from firmware_bridge.wire.record import RecordBody
 from terminals.contract import Contract
 from terminals.result import Played
 from terminals.store import desk, ledger, results
@@ -332,7 +333,10 @@ def test_a_senseless_record_is_set_aside_and_blocks_nothing(host: FakeHost, wron
     assert why in host.records()[0].reason
     assert len(terminal.shown) == 2
     assert [row.play.board for row in host.current()] == [1]
-    assert [alarm.kind for alarm in host.alarms()] == ["quarantine"]
+    (alarm,) = host.alarms()
+    assert alarm.kind == "quarantine"
+    assert f"{RecordBody.unpack(wrong).table}, round 1, board" in alarm.text
+    assert why in alarm.text
 
 
 def test_a_pairing_that_the_movement_lacks_is_taken_with_a_warning(host: FakeHost) -> None:
