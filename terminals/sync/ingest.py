@@ -291,8 +291,8 @@ class _Batch:
                 self._connection,
                 "conflict",
                 f"{key.device_hex} {key.journal_hex} {key.seq}",
-                f"A terminal sent another record ({place_of(job.raw.body)}) under a number that is taken. Both are kept,"
-                " and it sends this one again under a new number. Compare the results of this table with its slips.",
+                f"A terminal sent another record ({place_of(job.raw.body)}) under a number that is taken. Both are"
+                " kept, and it sends this one again under a new number. Compare this table with its slips.",
             )
 
     # --- the rest ---
