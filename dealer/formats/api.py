@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -43,7 +43,7 @@ class DealFile:
     """What a deal file holds.
 
     boards: the boards that can be used, in the file's order; found: how many the file has, bad ones too.
-    set_id, origin, fingerprint: as the file carries them, else "" and None.
+    set_id, origin, fingerprint, title, date: as the file carries them, else "" and None.
     """
 
     format: str
@@ -54,6 +54,8 @@ class DealFile:
     set_id: str = ""
     origin: Origin | None = None
     fingerprint: str = ""
+    title: str = ""
+    date: str = ""
 
     @property
     def not_for_play(self) -> bool:
@@ -196,16 +198,7 @@ def read_deals(data: bytes, *, name: str = "", format_name: str | None = None, f
     if not result.found and not result.problems:
         raise _unusable("There are no boards in the file.", "", "Check that it is the right file.", "no-boards")
     if notes:
-        result = DealFile(
-            result.format,
-            result.boards,
-            (*notes, *result.repairs),
-            result.problems,
-            result.found,
-            result.set_id,
-            result.origin,
-            result.fingerprint,
-        )
+        result = replace(result, repairs=(*notes, *result.repairs))
     return result
 
 

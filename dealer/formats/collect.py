@@ -36,6 +36,8 @@ class Collector:
         self.set_id = ""
         self.origin: Origin | None = None
         self.fingerprint = ""
+        self.title = ""
+        self.date = ""
         self._boards: list[Board] = []
         self._lines: dict[int, int | None] = {}
         self._by_number: dict[int, Deal] = {}
@@ -173,6 +175,8 @@ class Collector:
             self.set_id,
             self.origin,
             self.fingerprint,
+            self.title,
+            self.date,
         )
 
 

@@ -51,6 +51,7 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     if isinstance(about, dict):
         collector.set_id = str(about.get("id", ""))[:64]
         collector.fingerprint = str(about.get("fingerprint", ""))[:200]
+        collector.title = str(about.get("title", ""))[:255]
         collector.origin = next((origin for origin in Origin if origin == about.get("origin")), None)
     rows = content.get("boards") if isinstance(content.get("boards"), list) else content.get("deals")
     if not isinstance(rows, list):

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from dealer.generate import Origin
 
+SEEDED_MARK = "NOT FOR PLAY (seeded)"
+CONSTRAINED_MARK = "constrained"
+
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
@@ -31,5 +34,5 @@ class WriteOptions:
     def mark(self) -> str:
         """Words that must go with the set wherever it goes, or ""."""
         if self.origin is Origin.SEEDED:
-            return "NOT FOR PLAY (seeded)"
-        return "constrained" if self.origin is Origin.CONSTRAINED else ""
+            return SEEDED_MARK
+        return CONSTRAINED_MARK if self.origin is Origin.CONSTRAINED else ""

@@ -20,6 +20,7 @@ from dealer.formats.collect import (
     unparsable,
     vulnerability_named,
 )
+from dealer.formats.options import CONSTRAINED_MARK, SEEDED_MARK
 from dealer.formats.pbn_write import write
 from dealer.generate import MAX_BOARD_NUMBER, Origin
 
@@ -224,8 +225,7 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     for game in parse_games(text, collector):
         if "Contract" in game.tags:
             _check_contract(game, collector)
-        if game.tags.get("Event", "").startswith("NOT FOR PLAY"):
-            collector.origin = Origin.SEEDED
+        _take_words(game, collector)
         number, usable = _board_number(game, collector)
         deal = game.tags.get("Deal")
         if deal is None or not deal.strip() or deal.strip() == "?":
@@ -248,6 +248,19 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
         _check_law_2(game, wanted, collector)
         collector.add(number, hands, line)
     return collector.finish()
+
+
+def _take_words(game: PbnGame, collector: Collector) -> None:
+    """Event and date of the first game that has them, and the mark that may stand before the event."""
+    event, date = game.tags.get("Event", "").strip(), game.tags.get("Date", "").strip()
+    for mark, origin in ((SEEDED_MARK, Origin.SEEDED), (CONSTRAINED_MARK, Origin.CONSTRAINED)):
+        if event == mark or event.startswith(f"{mark}: "):
+            collector.origin = origin
+            event = event[len(mark) + 2 :]
+    if not collector.title and event not in ("", "?"):
+        collector.title = event[:255]
+    if not collector.date and date.strip("?.") != "":
+        collector.date = date[:40]
 
 
 def _board_number(game: PbnGame, collector: Collector) -> tuple[int | None, bool]:

@@ -159,8 +159,8 @@ def convert(file: str, out: str, to_format: str | None, **choices: Any) -> Outco
         raise _problem_error(found, file)
     options = WriteOptions(
         dialect=choices["dialect"],
-        title=choices["title"],
-        date=choices["date"],
+        title=choices["title"] or found.title or None,
+        date=choices["date"] or found.date,
         copies=choices["copies"],
         blind=choices["blind"],
         set_id=found.set_id,
@@ -236,7 +236,7 @@ def export(file: str, maker: str, out: str, **choices: Any) -> Outcome:
     boards = sorted(found.boards, key=lambda board: board.number)
     options = WriteOptions(
         dialect="import" if info.name == "pbn" else "export",
-        title=choices["title"] or (f"Set {found.set_id}" if found.set_id else "Deals"),
+        title=choices["title"] or found.title or (f"Set {found.set_id}" if found.set_id else "Deals"),
         copies=choices["copies"],
         blind=choices["blind"],
         set_id=found.set_id,

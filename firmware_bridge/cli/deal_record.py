@@ -68,8 +68,8 @@ def write_record(
 @click.option("--out", required=True, type=click.Path(dir_okay=False), help="PDF, HTML or PBN file to write.")
 @click.option("--sheet", is_flag=True, help="A card-by-card sheet for dealing by hand, instead of a record.")
 @click.option("--club", default="", help="Printed at the top.")
-@click.option("--title", default="", help="Name of the event, printed at the top.")
-@click.option("--date", default="", help="Printed at the top.")
+@click.option("--title", default="", help="Name of the event, if not the file's.")
+@click.option("--date", default="", help="Date, if not the file's.")
 @click.option("--per-page", type=click.Choice(["12", "15"]), default="12", help="Boards on a page (PDF).")
 @click.option("--dd/--no-dd", "with_dd", default=True, help="Makeable contracts and par.")
 @click.option("--first-board", type=click.IntRange(1), default=1, help="First number, for formats without numbers.")
@@ -90,16 +90,15 @@ def record(file: str, out: str, data: str | None, **choices: Any) -> Outcome:
             tables = solve(boards, data)
         except DealError as error:
             note = f"Without makeable contracts and par: {error.what}"
+    title, date = choices["title"] or found.title, choices["date"] or found.date
     options = WriteOptions(
-        title=choices["title"] or None,
-        date=choices["date"],
+        title=title or None,
+        date=date,
         set_id=found.set_id,
         origin=found.origin,
         fingerprint=found.fingerprint,
     )
-    page = RecordPage(
-        choices["club"], choices["title"], choices["date"], found.set_id, found.fingerprint, options.mark, note
-    )
+    page = RecordPage(choices["club"], title, date, found.set_id, found.fingerprint, options.mark, note)
     write_record(boards, out, options, tables=tables, page=page, per_page=int(choices["per_page"]), sheet=sheet)
     lines = [f"{'Dealing sheet' if sheet else 'Hand record'} of {len(boards)} boards written to {out}."]
     lines += [note] if note else []

@@ -476,3 +476,15 @@ def test_real_files(name, numbers, problems):
     result = read_deal_file(Path(shared) / "deals" / name)
     assert [board.number for board in result.boards] == numbers
     assert codes(result.problems) == problems
+
+
+@pytest.mark.parametrize("name", ["pbn", "json", "dlm"])
+@pytest.mark.parametrize("origin", [None, Origin.SEEDED, Origin.CONSTRAINED])
+def test_title_and_mark_come_back(name, origin):
+    options = WriteOptions(title='Pairs "A" \\ B', date="2026.01.02", origin=origin, set_id="0011223344556677")
+    result = read_deals(write_deals(BOARDS, name, options))
+    assert result.title == 'Pairs "A" \\ B'
+    assert result.origin is origin
+    if name == "pbn":
+        assert result.date == "2026.01.02"
+    assert read_deals(write_deals(BOARDS, name, WriteOptions())).title == ""
