@@ -91,9 +91,9 @@ def typed_card(text: str) -> CardRead | None:
 class SortingAssistant:
     """A ``DealingMachine`` made of a reader and a human.
 
-    inputs: what reader and human say, in order. tell_pile: called once a card. tell_action: what the job asks for. Give the
-    job a ``silence_s`` of some minutes: people pause.
-    margin_min: reads with a smaller margin are doubtful, where the reader gives one.
+    inputs: what reader and human say, in order. tell_pile: called once a card. tell_action: what the job asks for.
+    margin_min: reads with a smaller margin are doubtful, where the reader gives one. Give the job a ``silence_s`` of
+    some minutes: people pause.
     """
 
     url = "assistant://"

@@ -273,6 +273,15 @@ def points_at_pack(reasons: Iterable[Reason], fault: MachineFault | None) -> boo
     return not READER_TROUBLE.isdisjoint(reasons)
 
 
+def packs_mixed(key: BoardKey, copies: int, other: int) -> Instruction:
+    """Two boards in a row each had a card twice, and not the same one: each pack has a card of the other."""
+    text = (
+        f"{_place(key, copies)}: a card came twice, another one in board {other}: the two packs are probably mixed. "
+        "Take all cards out, put another pack into the hopper, sort both packs."
+    )
+    return Instruction(text, Action.REPLACE_PACK, Sound.STOP, key.board, key.copy)
+
+
 def with_detail(instruction: Instruction, picture: Picture, reasons: tuple[Reason, ...]) -> Instruction:
     """The same instruction with the cards in question, for --show-cards: never on the machine's display."""
     if not picture.seen:

@@ -30,7 +30,7 @@ from dealer.duplication.progress import (
     count_states,
 )
 from dealer.duplication.slot import LineBroken, Starter
-from dealer.duplication.verdict import SETTLED, BoardState, Reason, Verdict
+from dealer.duplication.verdict import BROKEN, SETTLED, BoardState, Reason, Verdict
 from dealer.health import measure
 from dealer.store.health import HealthStore
 from dealer.store.journal import Journal
@@ -98,6 +98,7 @@ class DuplicationJob:
         self._checks = checks
         self._states: dict[BoardKey, BoardState] = {}
         self._work: _Work | None = None
+        self._twin: tuple[int, int] | None = None
         self._attempts = self._stops = self._redeals = 0
         self._dealing_s = 0.0
         self._began_at = 0.0
@@ -192,6 +193,8 @@ class DuplicationJob:
             replace = pack_trouble >= self._options.packs_after
             pack_trouble = 0 if replace else pack_trouble
             instruction = say.collect(item.key, self._copies, verdict, watch.fault, replace_pack=replace)
+            if (other := self._twin_board(watch)) != 0:
+                instruction = say.packs_mixed(item.key, self._copies, other)
             if self._options.show_cards:
                 instruction = say.with_detail(instruction, watch.picture, verdict.reasons)
             await self._desk.tell(instruction, verdict.reasons)
@@ -199,6 +202,16 @@ class DuplicationJob:
         await self._journal.settle(self._plan.set_id, item.key, failed)
         self._settled(item, failed)
         await self._desk.tell(say.given_up(item.key, self._copies, self._options.max_attempts), verdict.reasons)
+
+    def _twin_board(self, watch: BoardWatch) -> int:
+        """The board before this one in which another card came twice: then each pack has a card of the other. Else 0.
+
+        A read without doubt is taken for true here; a wrong guess costs the operator one look at two packs.
+        """
+        if Reason.DUPLICATE_CARD not in watch.reasons or Reason.LOW_MARGIN in watch.reasons:
+            return 0
+        before, self._twin = self._twin, (watch.item.board, watch.picture.seen[-1].card)
+        return before[0] if before is not None and self._twin[0] != before[0] and self._twin[1] != before[1] else 0
 
     async def _note_health(self, watch: BoardWatch) -> None:
         if self._health is not None and watch.cards:
@@ -284,6 +297,8 @@ class DuplicationJob:
                 return None
             await self._desk.tell(say.reading(item.key, self._copies))
             await self._follow(watch)
+            if watch.stopped and not BROKEN.intersection(watch.reasons):
+                watch.reasons.insert(0, Reason.READ_BACK_DIFFERS)
         return await self._conclude(work, watch)
 
     # --- dealing -------------------------------------------------------------------------------------------------

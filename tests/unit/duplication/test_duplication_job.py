@@ -445,6 +445,24 @@ def test_a_pack_that_fails_again_is_replaced(bench: Bench) -> None:
     assert wanted == [Action.COLLECT_CARDS, Action.REPLACE_PACK]
 
 
+def test_two_packs_that_are_mixed_are_recognised(bench: Bench) -> None:
+    """Board 1 has a card twice, board 2 another one: complementary faults of neighbouring boards."""
+
+    def twin(first: int, second: int) -> Callable[[Run], None]:
+        def script(run: Run) -> None:
+            place = next(i for i in run.cards() if run.events[i].best == second)
+            run.change(place, best=first, wanted=run.order.routing[first // 4] >> 2 * (first % 4) & 3)
+
+        return script
+
+    bench.machine.scripts = [twin(5, 30), lambda run: None, twin(30, 5)]
+    assert bench.make().complete
+    texts = [event.instruction.text for event in bench.stops()]
+    assert "came twice" in texts[0]
+    assert "packs are probably mixed" in texts[1]
+    assert bench.stops()[1].instruction.action == Action.REPLACE_PACK
+
+
 def test_jams_do_not_blame_the_pack(bench: Bench) -> None:
     bench.machine.scripts = [faulty(Fault.JAM)] * 3
     assert bench.make(BOARDS[:1]).complete
