@@ -78,16 +78,18 @@ class _Input:
         self.since: float | None = None
         self.edges: deque[float] = deque(maxlen=16)
         self._urgent = urgent
+        self._looked_at = 0.0
 
     def look(self, level: bool, now: float) -> list[InputChange]:
         """The changes that count now: none, one, or the two of a pulse that came and went between two looks."""
+        looked_at, self._looked_at = self._looked_at, now
         if level == self.active:
             self.since = None
             return self._pulse(now)
-        edges = self._take_edges()
-        moment = edges[-1] if edges else now
+        # Only an edge since the last look can be the one that made this level; a bouncing contact has no one moment.
+        edges = [moment for moment in self._take_edges() if moment > looked_at and not self.pin.bounce]
         if self.since is None:
-            self.since = moment
+            self.since = edges[-1] if edges else now
         if self.pin.bounce and level is not self._urgent and now - self.since < self.pin.bounce - 1e-9:
             return []
         changed, self.since, self.active = self.since, None, level

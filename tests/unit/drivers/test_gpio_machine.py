@@ -305,6 +305,36 @@ def test_a_card_that_passes_a_beam_between_two_looks_is_noticed_by_its_edges():
     assert not board.callbacks
 
 
+def test_an_old_edge_does_not_shorten_the_wait_for_a_contact_to_rest():
+    board = Board()
+    board.levels[3] = 1
+    bank = PinBank(board, {}, IN, urgent={"board": False})
+    now = [10.0]
+    assert bank.watch(lambda: None, lambda: now[0])
+    board.callbacks[3](3)
+    assert bank.sample(10.05) == []
+    board.levels[3] = 0
+    assert bank.sample(10.10) == [], "it has only just closed, whatever an edge said before"
+    board.levels[3] = 1
+    assert bank.sample(10.101) == []
+    board.levels[3] = 0
+    assert bank.sample(10.102) == []
+    assert len(bank.sample(10.13)) == 1
+
+
+def test_an_edge_gives_the_moment_of_a_change_that_was_seen_later():
+    board = Board()
+    now = [10.0]
+    bank = PinBank(board, {}, IN)
+    assert bank.watch(lambda: None, lambda: now[0])
+    bank.sample(10.0)
+    now[0] = 10.003
+    board.levels[4] = 1
+    board.callbacks[4](4)
+    (change,) = bank.sample(10.010)
+    assert change.at == 10.003
+
+
 def test_a_computer_without_edge_detection_is_polled():
     board = Board(edges=False)
     bank = PinBank(board, OUT, IN)
