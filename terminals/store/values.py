@@ -7,7 +7,7 @@ Nothing here has a clock; numbers given by the store at commit are the only orde
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from terminals.result import BoardState
@@ -89,12 +89,15 @@ def device_hex(device: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RawRecord:
-    """A record as it came: body 14 bytes, crc as sent, auth 6 bytes (zeros without a key)."""
+    """A record as it came: body 14 bytes, crc as sent, auth 6 bytes (zeros without a key).
+
+    The body names a card, so it is left out of the repr.
+    """
 
     key: RecordKey
-    body: bytes
+    body: bytes = field(repr=False)
     crc: int
-    auth: bytes = bytes(6)
+    auth: bytes = field(default=bytes(6), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
