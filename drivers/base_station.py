@@ -41,6 +41,10 @@ class FramedBaseStation:
     def url(self) -> str:
         return self._port.url
 
+    def statistics(self) -> dict[str, float]:
+        """How the line behaves: link_drops, frames_sent, _received, _repeated, _damaged, round_trip in seconds."""
+        return self._port.statistics()
+
     @property
     def identity(self) -> StationIdentity | None:
         return self._identity

@@ -38,6 +38,9 @@ FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 5.0
 """Seconds between two attempts to get a lost link back."""
 
+DUMP_AFTER = 5.0
+"""Seconds between two dumps of the last frames, at least."""
+
 LAST_WORDS = 1.0
 """Seconds that the reader may take to fetch what had arrived before the carrier broke."""
 
@@ -131,6 +134,8 @@ class PortTask:
         self._sample = bytearray()
         self._given_up: FirmwareBridgeError | None = None
         self._warned = ""
+        self._complaints: dict[str, int] = {}
+        self._dumped_at: float | None = None
         self.reconnects = 0
 
     @property
@@ -145,6 +150,19 @@ class PortTask:
     def session(self) -> Session:
         """For counters and round-trip times."""
         return self._session
+
+    def statistics(self) -> dict[str, float]:
+        """How the line behaves: for health reports. round_trip in seconds, 0 before the first measurement."""
+        decoder = self._session.decoder_counters
+        damaged = ("crc_errors", "cobs_errors", "overlong", "short", "reserved_flags")
+        return {
+            "link_drops": self.reconnects,
+            "frames_sent": self._session.counters.sent,
+            "frames_received": self._session.counters.received,
+            "frames_repeated": self._session.retransmissions,
+            "frames_damaged": sum(decoder[name] for name in damaged),
+            "round_trip": self._session.round_trip or 0.0,
+        }
 
     # --- what the owner asks -------------------------------------------------------------------------------------
 
@@ -221,8 +239,10 @@ class PortTask:
 
     def dump(self, why: str) -> None:
         """Write the last frames of this port, redacted, into the log."""
-        if not _LOG.isEnabledFor(logging.INFO):
+        now = self._clock.monotonic()
+        if not _LOG.isEnabledFor(logging.INFO) or (self._dumped_at is not None and now < self._dumped_at + DUMP_AFTER):
             return
+        self._dumped_at = now
         lines = self._session.trace.lines()
         _LOG.info("%s: the last %d lines before: %s\n%s", self._where, len(lines), why, "\n".join(lines))
 
@@ -383,10 +403,10 @@ class PortTask:
                 _LOG.info("%s: connected to %s %s", self._where, event.peer.model, event.peer.firmware)
                 await self._sink(PortUp(event.peer))
             case Unsupported():
-                _LOG.warning("%s: the device does not take message %#04x", self._where, event.nak.kind)
+                self._complain(f"the device does not take message {event.nak.kind:#04x}")
                 await self._sink(PortMessage(event.address, event.nak))
             case MessageRejected():
-                _LOG.warning("%s: message %#04x rejected: %s", self._where, event.kind, event.detail)
+                self._complain(f"message {event.kind:#04x} rejected", event.detail)
             case PeerRestarted():
                 await self._report(
                     LinkLost("The device has started anew.", where=self._where, code="device-restarted"), final=False
@@ -396,6 +416,12 @@ class PortTask:
                 raise _Over(self._words(event))
             case SessionEnded():
                 raise _Over(event.error(self._where))
+
+    def _complain(self, text: str, detail: str = "") -> None:
+        """Log a misbehaviour of the device the 1st, 10th, 100th ... time, so that it can't fill the disk."""
+        times = self._complaints[text] = self._complaints.get(text, 0) + 1
+        if str(times).strip("0") == "1":
+            _LOG.warning("%s: %s %s%s", self._where, text, detail, f" ({times} times)" if times > 1 else "")
 
     def _words(self, event: NoAnswer) -> FirmwareBridgeError:
         if event.heard is Heard.FOREIGN_BYTES:
