@@ -1,7 +1,8 @@
 """A large set from random bytes to a PBN file and the history, block by block in constant memory.
 
 While a block's text is laid out and written, another thread puts its digests into the history: that is a few long
-calls into SQLite, which lets go of the interpreter, so that the two never wait for each other.
+calls into SQLite, which lets go of the interpreter, so that the two never wait for each other. Where there is a second
+core, another process deals half of every block.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dealer.bulk import BulkDeals, random_indices, repeated_places, routings, unrank, verify_bulk
-from dealer.bulk_pbn import pbn_text, runs_of_one_width
+from dealer.bulk_half import Half
+from dealer.bulk_pbn import longest_row, pbn_text, runs_of_one_width
 from dealer.formats.options import WriteOptions
 from dealer.formats.pbn_write import header
 from dealer.generate import RandBytes
@@ -33,6 +35,19 @@ CHUNK = 16_384
 Record = Callable[[bytes, bytes, int], None]
 """Takes digests in ascending order (16 bytes each), board numbers (8 digits each), and how many."""
 
+WORTH_A_PROCESS = 20_000
+
+
+def second_process(total: int, options: WriteOptions, *, with_digests: bool) -> Half | None:
+    """A process for half of the work of ``total`` boards, or None where that is not possible or not worth it.
+
+    Start it before a database is opened: an open one must not be carried into another process.
+    """
+    if total < WORTH_A_PROCESS or not hasattr(os, "fork") or (os.cpu_count() or 1) < 2:
+        return None
+    work = partial(_deal_part, options=options, with_digests=with_digests)
+    return Half(work, BLOCK // 2 + 1, longest_row(options))
+
 
 def generate_to_file(
     runs: Sequence[tuple[int, int]],
@@ -42,11 +57,13 @@ def generate_to_file(
     randbytes: RandBytes = os.urandom,
     record: Record | None = None,
     progress: Callable[[int], None] | None = None,
+    half: Half | None = None,
 ) -> npt.NDArray[np.uint32]:
     """Deal boards, verify them, record them, write them as PBN. Returns the index of every board, (n, 3) uint32.
 
-    The boards are the ones that ``dealer.generate.generate`` deals from the same bytes. Raises DealError when a deal is
-    refused, and whatever ``record`` or ``file`` raises.
+    The boards are the ones that ``dealer.generate.generate`` deals from the same bytes. half: see ``second_process``;
+    made with digests when there is a ``record``. Raises DealError when a deal is refused, and whatever ``record`` or
+    ``file`` raises.
     """
     end = "\r\n" if options.dialect != "import" else "\n"
     lines = header(options)
@@ -58,19 +75,19 @@ def generate_to_file(
     with _Worker() as worker:
         for first, count in _blocks(runs):
             index = random_indices(count, randbytes)
-            parts = [unrank(index[place : place + CHUNK]) for place in range(0, count, CHUNK)]
-            digests: list[bytes] = []
-            for place, part in enumerate(parts):
-                bad = verify_bulk(part)
-                if bad:
-                    number = first + place * CHUNK + bad[0]
-                    raise DealError(f"Board {number} is not a deal of a shuffled pack.", code="unshuffled")
-                if record is not None:
-                    digests += _digests(part)
+            mine = (count + 1) // 2 if half is not None and count > 1 else count
+            if half is not None and mine < count:
+                half.start(index[mine:], first + mine)
+            bad, digests, text = _deal_part(index[:mine], first, options=options, with_digests=record is not None)
+            if half is not None and mine < count:
+                other_bad, other_digests, other_text = half.result(count - mine, record is not None)
+                bad, digests, text = bad or other_bad, digests + other_digests, [*text, memoryview(other_text)]
+            if bad:
+                raise DealError(f"Board {bad} is not a deal of a shuffled pack.", code="unshuffled")
             if record is not None:
-                rows = _in_order(digests, first)
-                worker.do(partial(record, *rows, count))
-            _write(file, options, first, parts)
+                worker.do(partial(record, *_in_order(digests, first), count))
+            for piece in text:
+                file.write(piece)
             every[done : done + count] = index
             done += count
             if progress:
@@ -81,6 +98,27 @@ def generate_to_file(
     return every
 
 
+def _deal_part(
+    index: npt.NDArray[np.uint32], first: int, *, options: WriteOptions, with_digests: bool
+) -> tuple[int, bytes, list[memoryview]]:
+    """Number of a board that is no deal of a shuffled pack (0 when all are good), 16 bytes of digest a deal, text."""
+    digests: list[bytes] = []
+    text: list[memoryview] = []
+    for place in range(0, len(index), CHUNK):
+        part = unrank(index[place : place + CHUNK])
+        bad = verify_bulk(part)
+        if bad:
+            return first + place + bad[0], b"", []
+        if with_digests:
+            digests.append(_digests(part))
+        at = 0
+        for start, count in runs_of_one_width(first + place, len(part)):
+            piece = BulkDeals(part.index[at : at + count], part.masks[:, :, at : at + count])
+            text.append(pbn_text(piece, start, options))
+            at += count
+    return 0, b"".join(digests), text
+
+
 def _blocks(runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     blocks = []
     for first, count in runs:
@@ -89,32 +127,22 @@ def _blocks(runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return blocks
 
 
-def _digests(part: BulkDeals) -> list[bytes]:
+def _digests(part: BulkDeals) -> bytes:
     rows = routings(part).tobytes()
-    sha256, tag = hashlib.sha256, HISTORY_TAG
-    return [sha256(tag + rows[at : at + 13]).digest() for at in range(0, len(rows), 13)]
+    sha256, tag, size = hashlib.sha256, HISTORY_TAG, DIGEST_BYTES
+    return b"".join([sha256(tag + rows[at : at + 13]).digest()[:size] for at in range(0, len(rows), 13)])
 
 
-def _in_order(digests: list[bytes], first: int) -> tuple[bytes, bytes]:
-    """Digests cut to 16 bytes, in ascending order, and the board number of each as eight digits."""
-    table = np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(len(digests), -1)[:, :DIGEST_BYTES]
+def _in_order(digests: bytes, first: int) -> tuple[bytes, bytes]:
+    """Digests in ascending order, and the board number of each as eight digits."""
+    table = np.frombuffer(digests, dtype=np.uint8).reshape(-1, DIGEST_BYTES)
     order = np.argsort(np.ascontiguousarray(table[:, :8]).view(">u8").ravel().astype(np.uint64))
     numbers = order + first
-    text = np.empty((len(digests), 8), dtype=np.uint8)
+    text = np.empty((len(table), 8), dtype=np.uint8)
     for place in range(7, -1, -1):
         text[:, place] = numbers % 10 + 48
         numbers //= 10
     return table[order].tobytes(), text.tobytes()
-
-
-def _write(file: BinaryIO, options: WriteOptions, first: int, parts: list[BulkDeals]) -> None:
-    for part in parts:
-        at = 0
-        for start, count in runs_of_one_width(first, len(part)):
-            piece = BulkDeals(part.index[at : at + count], part.masks[:, :, at : at + count])
-            file.write(pbn_text(piece, start, options))
-            at += count
-        first += len(part)
 
 
 class _Worker:

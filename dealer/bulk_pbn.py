@@ -18,6 +18,7 @@ from dealer.cards import RANKS, Seat
 from dealer.deal import Deal
 from dealer.formats.options import WriteOptions
 from dealer.formats.pbn_write import game_tags
+from dealer.generate import MAX_BOARD_NUMBER
 
 _CYCLE = 16
 _PIECE = 14
@@ -83,6 +84,11 @@ def pbn_text(deals: BulkDeals, first: int, options: WriteOptions) -> memoryview:
     full, rest = divmod(count, _CYCLE)
     length = full * width + sum(len(template) for template, _, _ in layout[:rest])
     return text.data[:length]
+
+
+def longest_row(options: WriteOptions) -> int:
+    """Bytes that a board's text has at most."""
+    return len(_template(MAX_BOARD_NUMBER, options, "\r\n")[0]) + len("None")
 
 
 def _template(number: int, options: WriteOptions, end: str) -> tuple[npt.NDArray[np.uint8], int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from dealer.bulk_job import generate_to_file
+from dealer.bulk_job import generate_to_file, second_process
 from dealer.files import replacing
 from dealer.formats.options import WriteOptions
 from dealer.generate import DealSet, Origin, SeededBytes, seeded_set_id
@@ -41,8 +41,11 @@ def generate_bulk(runs: Sequence[tuple[int, int]], out: str, data: str | None, c
 
     told = [0]
     source = os.urandom if seed is None else SeededBytes(seed)
-    database = open_dealing_db(data) if seed is None else None
+    # Before the database is opened, and before there is a second thread.
+    half = second_process(total, options, with_digests=seed is None)
+    database = None
     try:
+        database = open_dealing_db(data) if seed is None else None
         with replacing(out, private=True) as file:
             day = SystemClock().wall().date().isoformat()
             keep = (
@@ -51,8 +54,10 @@ def generate_bulk(runs: Sequence[tuple[int, int]], out: str, data: str | None, c
                 else nullcontext()
             )
             with keep as record:
-                generate_to_file(runs, file, options, randbytes=source, record=record, progress=tell)
+                generate_to_file(runs, file, options, randbytes=source, record=record, progress=tell, half=half)
     finally:
+        if half is not None:
+            half.close()
         if database is not None:
             database.close()
     return outcome(deals, total, out, ())

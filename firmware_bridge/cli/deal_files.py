@@ -94,6 +94,7 @@ def _verify_large(file: str) -> Outcome | None:
             return None
     except OSError:
         return None
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from dealer.bulk_read import check_regular_pbn
 
     found = check_regular_pbn(file)

@@ -49,6 +49,8 @@ def generate(boards: str, out: str, data: str | None, **choices: Any) -> Outcome
         raise ConfigError("--entropy belongs to a committed set.", next_step="Name the set with --set.")
     name = _format_for(out, choices["format_name"])
     if sum(count for _, count in runs) >= BULK and name == "pbn" and not any(wanted[:2]) and not choices["constraints"]:
+        # numpy's algebra library would start a thread for every core, and none of it is used here.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from firmware_bridge.cli.deal_bulk import generate_bulk
 
         return generate_bulk(runs, out, data, choices)

@@ -1,6 +1,7 @@
 """Many deals at once: the same deal for the same index, the same bytes as one by one, and the same refusals."""
 
 import io
+import os
 
 import numpy as np
 import pytest
@@ -137,3 +138,40 @@ def test_board_as_value():
     assert [sum(count for _, count in bulk_pbn.runs_of_one_width(first, 1000)) for first in (1, 9, 10, 999)] == [
         1000
     ] * 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
+def test_two_processes_deal_the_same_as_one(monkeypatch):
+    monkeypatch.setattr(bulk_job, "BLOCK", 500)
+    monkeypatch.setattr(bulk_job, "CHUNK", 64)
+    monkeypatch.setattr(bulk_job, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    rows = []
+    for half in (None, bulk_job.second_process(1300, WriteOptions(), with_digests=True)):
+        file = io.BytesIO()
+        kept = []
+        bulk_job.generate_to_file(
+            [(95, 1200), (5000, 1)],
+            file,
+            WriteOptions(),
+            randbytes=SeededBytes("two"),
+            record=lambda *row, kept=kept: kept.append(row),
+            half=half,
+        )
+        rows.append((file.getvalue(), kept))
+    assert half is not None
+    half.close()
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
+def test_a_second_process_that_dies_is_an_error(monkeypatch):
+    monkeypatch.setattr(bulk_job, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    half = bulk_job.second_process(100, WriteOptions(), with_digests=False)
+    assert half is not None
+    os.kill(half._child, 9)
+    with pytest.raises(DealError) as caught:
+        bulk_job.generate_to_file([(1, 100)], io.BytesIO(), WriteOptions(), half=half)
+    assert caught.value.code == "process-ended"
+    half.close()
