@@ -1,0 +1,304 @@
+"""``td``: what a director does, from a command line, over the same interface as the pages.
+
+The running service is found through ``service.json`` of the data directory, which only its owner may read.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.config import data_directory
+from firmware_bridge.errors import ConfigError, DeviceError, ExitStatus, FirmwareBridgeError
+
+SERVICE_FILE = "service.json"
+TIMEOUT_S = 20.0
+
+
+class Service:
+    """The running service of a data directory. Raises ConfigError when none runs there."""
+
+    def __init__(self, directory: Path) -> None:
+        path = directory / SERVICE_FILE
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            self._url, self._token = str(found["url"]), str(found["token"])
+        except FileNotFoundError:
+            raise ConfigError(
+                "no service runs with this data directory.",
+                where=str(directory),
+                next_step="Start it with: firmware-bridge serve",
+                code="no-service",
+            ) from None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ConfigError("the file can't be understood.", where=str(path), code="no-service") from error
+
+    def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """GET, or POST when there is a body. Raises FirmwareBridgeError with the service's own words."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self._url}/api/v1{path}", data)
+        request.add_header("Authorization", f"Bearer {self._token}")
+        request.add_header("Content-Type", "application/json")
+        # No proxy of the environment may get between: the service is on this machine.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=TIMEOUT_S) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise _told(error) from None
+        except (urllib.error.URLError, OSError, ValueError) as error:
+            raise DeviceError(
+                "the service does not answer.",
+                where=self._url,
+                next_step="See whether it still runs; start it again with: firmware-bridge serve",
+                code="service-silent",
+            ) from error
+
+
+def _told(error: urllib.error.HTTPError) -> FirmwareBridgeError:
+    try:
+        found = json.load(error)["error"]
+        status = ExitStatus.USAGE if error.code == 400 else ExitStatus.FAILED
+        return FirmwareBridgeError(
+            found["what"], where=found["where"], next_step=found["next"], code=found["code"], exit_status=status
+        )
+    except (ValueError, KeyError, TypeError):
+        return DeviceError(f"the service answers {error.code}.", code="service-silent")
+
+
+@click.group()
+def td() -> None:
+    """Director's commands for the running service: look, correct, rule, move, undo, admit, close."""
+
+
+def _common(function: Callable[..., Any]) -> Callable[..., Any]:
+    function = click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")(function)
+    function = click.option("--note", default="", help="Why; kept with the act.")(function)
+    function = click.option("--second", default="", help="Second name, once results are final (Law 79C).")(function)
+    return click.option("--by", "actor", default=None, help="Who decides; your log-in name if left out.")(function)
+
+
+def _play(function: Callable[..., Any]) -> Callable[..., Any]:
+    function = click.option("--section", default="A", show_default=True)(function)
+    function = click.argument("ew", type=click.IntRange(1, 4095))(function)
+    function = click.argument("ns", type=click.IntRange(1, 4095))(function)
+    return click.argument("board", type=click.IntRange(1, 999))(function)
+
+
+def _do(name: str, data: Path | None, actor: str | None, second: str, note: str, **body: Any) -> Outcome:
+    who = actor or os.environ.get("USER") or getpass.getuser()
+    found = Service(data_directory(data)).ask(
+        f"/actions/{name}", {**body, "actor": who[:40], "second": second, "note": note}
+    )
+    words = f"Done. Take it back with: firmware-bridge td undo {found['action']}" if "action" in found else "Done."
+    return Outcome(found, words)
+
+
+@td.command("list")
+@click.option("--missing", is_flag=True, help="Only boards without a result.")
+@click.option("--attention", is_flag=True, help="Only what the director should look at.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")
+@command("td list")
+def list_(missing: bool, attention: bool, data: Path | None) -> Outcome:
+    """Every scheduled board with its state, or what needs attention."""
+    found = Service(data_directory(data)).ask("/desk")
+    if attention:
+        return Outcome({"alerts": found["alerts"]}, "\n".join(one["text"] for one in found["alerts"]) or "Nothing.")
+    cells = [cell for cell in found["grid"]["cells"] if not missing or cell["state"] == "missing"]
+    lines = [
+        f"round {c['round']:>2}  table {c['section']}{c['table']:<3} board {c['board']:>3}"
+        f"  {c['ns']:>3} - {c['ew']:<3}  {c['state']:<11} {c['text']}"
+        for c in cells
+    ]
+    return Outcome({"cells": cells, "counts": found["grid"]["counts"]}, "\n".join(lines) or "Nothing is missing.")
+
+
+@td.command(context_settings={"ignore_unknown_options": True})  # -1 is a result
+@_play
+@click.argument("contract")
+@click.argument("tricks", default="")
+@_common
+@command("td correct")
+def correct(board: int, ns: int, ew: int, section: str, contract: str, tricks: str, **common: Any) -> Outcome:
+    """Give a play a result: td correct 7 3 8 "4SX N" -1, or td correct 7 3 8 pass."""
+    body: dict[str, Any] = {
+        "section": section,
+        "board": board,
+        "ns": ns,
+        "ew": ew,
+        "contract": contract,
+        "tricks": tricks,
+    }
+    return _do("correct", **common, **body)
+
+
+@td.command()
+@_play
+@_common
+@command("td erase")
+def erase(board: int, ns: int, ew: int, section: str, **common: Any) -> Outcome:
+    """Take a result away; the board is missing again."""
+    return _do("erase", **common, section=section, board=board, ns=ns, ew=ew)
+
+
+@td.command()
+@_play
+@click.option("--to-board", type=click.IntRange(1, 999))
+@click.option("--to-ns", type=click.IntRange(1, 4095))
+@click.option("--to-ew", type=click.IntRange(1, 4095))
+@_common
+@command("td move")
+def move(
+    board: int,
+    ns: int,
+    ew: int,
+    section: str,
+    to_board: int | None,
+    to_ns: int | None,
+    to_ew: int | None,
+    **common: Any,
+) -> Outcome:
+    """The result belongs to another board or other pairs."""
+    given = {"to_board": to_board, "to_ns": to_ns, "to_ew": to_ew}
+    target: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return _do("move", **common, section=section, board=board, ns=ns, ew=ew, **target)
+
+
+@td.command("not-played")
+@_play
+@click.option(
+    "--reason", type=click.Choice(["cancelled", "no-time", "late-pair", "withdrawn", "other"]), default="other"
+)
+@_common
+@command("td not-played")
+def not_played(board: int, ns: int, ew: int, section: str, reason: str, **common: Any) -> Outcome:
+    """The board was not played; nobody gets a score for it."""
+    return _do("not-played", **common, section=section, board=board, ns=ns, ew=ew, reason=reason)
+
+
+@td.command()
+@_play
+@click.argument("ns_score")
+@click.argument("ew_score")
+@_common
+@command("td artificial")
+def artificial(board: int, ns: int, ew: int, section: str, ns_score: str, ew_score: str, **common: Any) -> Outcome:
+    """An artificial adjusted score (Law 12C2): AVE+, AVE, AVE- or a percentage for each side."""
+    body: dict[str, Any] = {
+        "section": section,
+        "board": board,
+        "ns": ns,
+        "ew": ew,
+        "ns_score": ns_score,
+        "ew_score": ew_score,
+    }
+    return _do("artificial", **common, **body)
+
+
+@td.command()
+@_play
+@_common
+@command("td swap")
+def swap(board: int, ns: int, ew: int, section: str, **common: Any) -> Outcome:
+    """North-South and East-West sat the other way round."""
+    return _do("swap", **common, section=section, board=board, ns=ns, ew=ew)
+
+
+@td.command()
+@click.argument("action")
+@_common
+@command("td undo")
+def undo(action: str, **common: Any) -> Outcome:
+    """Take an act back, by its id."""
+    return _do("undo", **common, action=action)
+
+
+@td.command()
+@click.argument("text")
+@click.option("--section", default="")
+@click.option("--table", type=click.IntRange(1, 255))
+@_common
+@command("td message")
+def message(text: str, section: str, table: int | None, **common: Any) -> Outcome:
+    """Words for a table, a section, or everybody."""
+    return _do("message", **common, text=text, section=section or ("A" if table else ""), table=table or 0)
+
+
+@td.command("close-round")
+@click.argument("number", type=click.IntRange(1, 255))
+@click.option("--section", default="A", show_default=True)
+@click.option("--anyway", is_flag=True, help="Although boards are missing; nothing is invented for them.")
+@_common
+@command("td close-round")
+def close_round(number: int, section: str, anyway: bool, **common: Any) -> Outcome:
+    """Close a round; boards that are missing are named."""
+    return _do("close-round", **common, section=section, round=number, anyway=anyway)
+
+
+@td.command()
+@click.argument("table", type=click.IntRange(1, 255))
+@click.option("--section", default="A", show_default=True)
+@click.option("--off", is_flag=True, help="Unlock it.")
+@_common
+@command("td lock")
+def lock(table: int, section: str, off: bool, **common: Any) -> Outcome:
+    """Lock a table: what it sends is kept and asks for attention."""
+    return _do("lock", **common, section=section, table=table, locked=not off)
+
+
+@td.command()
+@click.argument("device", default="")
+@click.argument("table", type=click.IntRange(1, 255), default=1)
+@click.option("--section", default="A", show_default=True)
+@click.option("--all", "everybody", is_flag=True, help="All that wait for a free table.")
+@_common
+@command("td admit")
+def admit(device: str, table: int, section: str, everybody: bool, **common: Any) -> Outcome:
+    """Admit a terminal to a table: td admit DEVICE TABLE, or td admit --all."""
+    if everybody:
+        return _do("admit-all", **common)
+    if not device:
+        raise ConfigError("which terminal?", next_step="See: firmware-bridge td terminals, or use --all.", code="usage")
+    return _do("admit", **common, device=device, section=section, table=table)
+
+
+@td.command()
+@click.argument("device")
+@click.argument("table", type=click.IntRange(1, 255))
+@click.option("--section", default="A", show_default=True)
+@_common
+@command("td replace")
+def replace(device: str, table: int, section: str, **common: Any) -> Outcome:
+    """A terminal takes over a table; what the old one still holds is not lost, it waits there."""
+    return _do("replace", **common, device=device, section=section, table=table)
+
+
+@td.command()
+@_common
+@command("td publish")
+def publish(**common: Any) -> Outcome:
+    """The results are available; the correction period of Law 79C begins."""
+    return _do("publish", **common)
+
+
+@td.command()
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")
+@command("td terminals")
+def terminals(data: Path | None) -> Outcome:
+    """Every terminal with its table and what it still has to send."""
+    found = Service(data_directory(data)).ask("/terminals")
+    lines = [
+        f"{one['device']}  {one['state']:<9} {(one['section'] or '') + str(one['table'] or ''):<5}"
+        f" {'there' if one['present'] else 'away':<6} waiting {one['waiting'] if one['waiting'] is not None else '?'}"
+        for one in found
+    ]
+    return Outcome({"terminals": found}, "\n".join(lines) or "No terminal has shown itself.")
