@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from drivers.api import ByteStream, StreamOpener
 from drivers.host import SYSTEM_RANDOM, HostIdentity
+from drivers.port_log import PortLog
 from drivers.stranger import SAMPLE, recognise_server, recognise_text
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import DeviceError, FirmwareBridgeError, LinkError, LinkLost
@@ -37,9 +38,6 @@ from firmware_bridge.wire.numbers import Role
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 5.0
 """Seconds between two attempts to get a lost link back."""
-
-DUMP_AFTER = 5.0
-"""Seconds between two dumps of the last frames, at least."""
 
 LAST_WORDS = 1.0
 """Seconds that the reader may take to fetch what had arrived before the carrier broke."""
@@ -133,9 +131,7 @@ class PortTask:
         self._was_up = False
         self._sample = bytearray()
         self._given_up: FirmwareBridgeError | None = None
-        self._warned = ""
-        self._complaints: dict[str, int] = {}
-        self._dumped_at: float | None = None
+        self._log = PortLog()
         self.reconnects = 0
 
     @property
@@ -239,12 +235,7 @@ class PortTask:
 
     def dump(self, why: str) -> None:
         """Write the last frames of this port, redacted, into the log."""
-        now = self._clock.monotonic()
-        if not _LOG.isEnabledFor(logging.INFO) or (self._dumped_at is not None and now < self._dumped_at + DUMP_AFTER):
-            return
-        self._dumped_at = now
-        lines = self._session.trace.lines()
-        _LOG.info("%s: the last %d lines before: %s\n%s", self._where, len(lines), why, "\n".join(lines))
+        self._log.dump(self._where, why, self._session.trace, self._clock.monotonic())
 
     async def close(self) -> None:
         """Say goodbye, release the port, leave no task behind."""
@@ -399,14 +390,13 @@ class PortTask:
             case Established():
                 self._state = PortState.UP
                 self._was_up = self._ever_up = True
-                self._warned = ""
-                _LOG.info("%s: connected to %s %s", self._where, event.peer.model, event.peer.firmware)
+                self._log.connected(self._where, f"{event.peer.model} {event.peer.firmware}")
                 await self._sink(PortUp(event.peer))
             case Unsupported():
-                self._complain(f"the device does not take message {event.nak.kind:#04x}")
+                self._log.complain(self._where, f"the device does not take message {event.nak.kind:#04x}")
                 await self._sink(PortMessage(event.address, event.nak))
             case MessageRejected():
-                self._complain(f"message {event.kind:#04x} rejected", event.detail)
+                self._log.complain(self._where, f"message {event.kind:#04x} rejected", event.detail)
             case PeerRestarted():
                 await self._report(
                     LinkLost("The device has started anew.", where=self._where, code="device-restarted"), final=False
@@ -416,12 +406,6 @@ class PortTask:
                 raise _Over(self._words(event))
             case SessionEnded():
                 raise _Over(event.error(self._where))
-
-    def _complain(self, text: str, detail: str = "") -> None:
-        """Log a misbehaviour of the device the 1st, 10th, 100th ... time, so that it can't fill the disk."""
-        times = self._complaints[text] = self._complaints.get(text, 0) + 1
-        if str(times).strip("0") == "1":
-            _LOG.warning("%s: %s %s%s", self._where, text, detail, f" ({times} times)" if times > 1 else "")
 
     def _words(self, event: NoAnswer) -> FirmwareBridgeError:
         if event.heard is Heard.FOREIGN_BYTES:
@@ -436,10 +420,7 @@ class PortTask:
         self._room.set()
         if lost_now:
             self.dump(error.what)
-        # The first time it is news, every further time it is the same news.
-        level = logging.DEBUG if final or error.what == self._warned else logging.WARNING
-        self._warned = error.what
-        _LOG.log(level, "%s", error)
+        self._log.lost(error, quiet=final)
         await self._sink(PortDown(error, final))
 
     async def _farewell(self, stream: ByteStream) -> None:

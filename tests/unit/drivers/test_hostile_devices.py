@@ -35,8 +35,8 @@ def test_valid_frames_with_senseless_content_neither_stop_the_driver_nor_fill_th
         for number in range(3000):
             kind = rng.choice([0x04, 0x20, 0x2F, 0x30, 0x31, 0x32, 0x34, 0x36, 0x37, 0x38, 0x62, 0x70, 0xF3])
             payload = rng.randbytes(rng.choice([0, 1, 4, 8, 9, 11, 19, 22, 40]))
-            if kind == 0x04 and len(payload) == 3:
-                continue
+            if kind == 0x31 and len(payload) == 19:
+                continue  # a MACHINE_STATE nobody asked for could pass for the answer to a question
             seq, device._next_out = device._next_out, (device._next_out + 1) % 256
             await device.line.write(encode_frame(Frame(0x10, kind, 0, seq, device._expected, flags, payload)))
             if number % 100 == 0:
