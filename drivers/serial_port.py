@@ -142,7 +142,8 @@ class SerialOpener:
             for info in known:
                 if info.serial_number == wanted:
                     return info.path
-            if self._settings.serial_number:
+            stranger = any(_same_file(info.path, path) for info in known) if path else False
+            if self._settings.serial_number or stranger:
                 raise DeviceError(
                     f"No serial port with the USB serial number {wanted} is plugged in.",
                     where=self._url,

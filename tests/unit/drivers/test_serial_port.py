@@ -226,6 +226,38 @@ def test_the_same_adapter_is_found_under_its_new_name(tmp_path):
     run(scenario())
 
 
+def test_a_stranger_that_took_the_name_is_left_alone_while_ours_is_away(tmp_path):
+    async def scenario():
+        first = Pty(tmp_path / "ttyUSB0")
+        ports = [adapter(first.path, "A123")]
+        opener = SerialOpener(SerialSettings(first.path), "serial://x", ports=lambda: ports)
+        stream = await opener()
+        first.unplug()
+        await stream.close()
+        stranger = Pty(tmp_path / "ttyUSB0")
+        ports[:] = [adapter(stranger.path, "B999")]
+        with pytest.raises(DeviceError, match="A123"):
+            await opener()
+        stranger.unplug()
+
+    run(scenario())
+
+
+def test_closing_a_port_does_not_move_its_control_lines(pty):
+    import termios
+
+    async def scenario():
+        settings = termios.tcgetattr(pty.slave)
+        settings[2] |= termios.HUPCL
+        termios.tcsetattr(pty.slave, termios.TCSANOW, settings)
+        stream = await opener_for(pty.path)()
+        assert not termios.tcgetattr(pty.slave)[2] & termios.HUPCL
+        await stream.close()
+        assert not termios.tcgetattr(pty.slave)[2] & termios.HUPCL
+
+    run(scenario())
+
+
 def test_a_port_can_be_named_by_serial_number_alone(pty):
     async def scenario():
         settings = SerialSettings(path="", serial_number="A123")
