@@ -73,14 +73,17 @@ class Half:
         except BrokenPipeError as error:
             raise _ended() from error
 
-    def result(self, count: int, with_digests: bool) -> tuple[int, bytes, bytes]:
-        """Number of a bad board or 0, the digests, and the text. Raises DealError when the child is gone."""
+    def result(self, count: int, with_digests: bool) -> tuple[int, bytes, memoryview]:
+        """Number of a bad board or 0, the digests, and the text, which stays until the next ``start``.
+
+        Raises DealError when the child is gone.
+        """
         reply = os.read(self._replies, _REPLY.size)
         if len(reply) < _REPLY.size:
             raise _ended()
         bad, size = _REPLY.unpack(reply)
         digests = self._memory[self._digests_at : self._digests_at + (count * DIGEST if with_digests else 0)]
-        return bad, digests, self._memory[self._text_at : self._text_at + size]
+        return bad, digests, memoryview(self._memory)[self._text_at : self._text_at + size]
 
     def close(self) -> None:
         """End the child and wait for it."""

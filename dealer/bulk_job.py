@@ -27,7 +27,7 @@ from dealer.generate import RandBytes
 from dealer.history import DIGEST_BYTES, HISTORY_TAG
 from firmware_bridge.errors import DealError
 
-BLOCK = 65_536
+BLOCK = 49_152
 """Boards whose digests are sorted and recorded together: the more, the faster the database takes them."""
 CHUNK = 16_384
 """Boards whose arrays fit into a processor's cache together."""
@@ -36,6 +36,8 @@ Record = Callable[[bytes, bytes, int], None]
 """Takes digests in ascending order (16 bytes each), board numbers (8 digits each), and how many."""
 
 WORTH_A_PROCESS = 20_000
+TOO_MANY_FOR_TWO = 250_000
+"""From here on one process works alone, so that the whole run stays below 100 MB."""
 
 
 def second_process(total: int, options: WriteOptions, *, with_digests: bool) -> Half | None:
@@ -43,7 +45,7 @@ def second_process(total: int, options: WriteOptions, *, with_digests: bool) -> 
 
     Start it before a database is opened: an open one must not be carried into another process.
     """
-    if total < WORTH_A_PROCESS or not hasattr(os, "fork") or (os.cpu_count() or 1) < 2:
+    if not WORTH_A_PROCESS <= total <= TOO_MANY_FOR_TWO or not hasattr(os, "fork") or (os.cpu_count() or 1) < 2:
         return None
     work = partial(_deal_part, options=options, with_digests=with_digests)
     return Half(work, BLOCK // 2 + 1, longest_row(options))
@@ -81,7 +83,7 @@ def generate_to_file(
             bad, digests, text = _deal_part(index[:mine], first, options=options, with_digests=record is not None)
             if half is not None and mine < count:
                 other_bad, other_digests, other_text = half.result(count - mine, record is not None)
-                bad, digests, text = bad or other_bad, digests + other_digests, [*text, memoryview(other_text)]
+                bad, digests, text = bad or other_bad, digests + other_digests, [*text, other_text]
             if bad:
                 raise DealError(f"Board {bad} is not a deal of a shuffled pack.", code="unshuffled")
             if record is not None:

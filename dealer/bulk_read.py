@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from dealer.bulk import BulkDeals, Masks, pack_hands, verify_bulk
 from dealer.formats.collect import Collector
 from dealer.formats.pbn import read_escape_line
-from dealer.generate import Origin
+from dealer.generate import MAX_BOARD_NUMBER, Origin
 
 MAX_BYTES = 4 * 1024**3
 BLOCK = 1 << 20
@@ -52,35 +53,32 @@ def check_regular_pbn(path: str | os.PathLike[str]) -> RegularFile | None:
     if os.path.getsize(path) > MAX_BYTES:
         return None
     about = Collector("pbn")
-    numbers: list[npt.NDArray[np.int64]] = []
+    numbers: list[npt.NDArray[np.int32]] = []
     hands: list[npt.NDArray[np.uint64]] = []
     try:
         for block in _blocks(path, about):
             number, deals = _parse(block)
             if verify_bulk(deals):
                 return None
-            numbers.append(number)
+            numbers.append(number.astype(np.int32))
             north, east, _ = pack_hands(deals)
-            hands.append(np.stack([north, east]))
+            # One number for both hands; two different deals have the same one with a chance of 2^-64.
+            hands.append((north * np.uint64(0x9E3779B97F4A7C15)) ^ east)
     except _IrregularError:
         return None
     if not numbers:
         return None
-    every = np.concatenate(numbers)
-    found = len(every)
-    every.sort()
-    if np.any(every[1:] == every[:-1]) or _same_deal(np.concatenate(hands, axis=1)):
+    found = sum(map(len, numbers))
+    if _any_twice(numbers) or _any_twice(hands):
         return None
     return RegularFile(found, about.set_id, about.origin, about.fingerprint)
 
 
-def _same_deal(hands: npt.NDArray[np.uint64]) -> bool:
-    """True when two deals might be the same: North's and East's hands both occur together again."""
-    north = np.sort(hands[0])
-    if not np.any(north[1:] == north[:-1]):
-        return False
-    mixed = np.sort(hands[0] * np.uint64(0x9E3779B97F4A7C15) ^ hands[1])
-    return bool(np.any(mixed[1:] == mixed[:-1]))
+def _any_twice(parts: list[Any]) -> bool:
+    every = np.concatenate(parts)
+    parts.clear()
+    every.sort()
+    return bool(np.any(every[1:] == every[:-1]))
 
 
 def _blocks(path: str | os.PathLike[str], about: Collector) -> Iterator[bytes]:
@@ -182,7 +180,7 @@ def _numbers(text: Bytes, at: Places) -> npt.NDArray[np.int64]:
         if not (letter[ended] == ord('"')).all():
             raise _IrregularError
         going = digit
-    if going.any() or (value < 1).any():
+    if going.any() or (value < 1).any() or (value > MAX_BOARD_NUMBER).any():
         raise _IrregularError
     return value
 
