@@ -7,13 +7,13 @@ own shape. Vulnerable sides are filled bars, so that they survive a bad printer.
 from __future__ import annotations
 
 import io
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
 from dealer.board import Board
 from dealer.cards import RANKS, Seat
 from dealer.records.content import STRAIN_ORDER, RecordBoard, RecordPage
+from dealer.records.fonts import fitted, printable, typeface, width_of
 
 # reportlab is imported when something is drawn: its start is slow.
 
@@ -22,19 +22,6 @@ HEADER = 34.0
 FOOTER = 20.0
 _SYMBOLS = "\u2660\u2665\u2666\u2663"
 _RED = (0.72, 0.0, 0.0)
-
-
-def plain_text(text: str) -> str:
-    """Text in the letters that PDF's own fonts have; others lose their accents rather than turn into boxes."""
-    result = []
-    for letter in text:
-        try:
-            letter.encode("cp1252")
-            result.append(letter)
-        except UnicodeEncodeError:
-            base = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
-            result.append({"\u0142": "l", "\u0141": "L"}.get(letter, base or "?"))
-    return "".join(result)
 
 
 class _Canvas:
@@ -47,30 +34,29 @@ class _Canvas:
         self.buffer = io.BytesIO()
         self.width, self.height = A4
         self.canvas: Any = Canvas(self.buffer, pagesize=A4, invariant=1, pageCompression=1)
-        self.canvas.setTitle(plain_text(title))
+        self.canvas.setTitle(printable(title))
         self.canvas.setCreator("Firmware Bridge")
+        self.typeface = typeface()
 
     def text(self, x: float, y: float, words: str, size: float, *, bold: bool = False, align: str = "left") -> None:
-        self.canvas.setFont("Helvetica-Bold" if bold else "Helvetica", size)
+        self.canvas.setFont(self.typeface.face(bold), size)
         draw = {
             "left": self.canvas.drawString,
             "right": self.canvas.drawRightString,
             "centre": self.canvas.drawCentredString,
         }
-        draw[align](x, y, plain_text(words))
+        draw[align](x, y, printable(words))
 
     def fitted(self, x: float, y: float, words: str, size: float, width: float) -> None:
         """Text made smaller, down to two thirds, and then cut, until it fits."""
-        words = plain_text(words)
-        while size > 4.6 and self.canvas.stringWidth(words, "Helvetica", size) > width:
+        words = printable(words)
+        while size > 4.6 and width_of(words, size) > width:
             size -= 0.2
-        while len(words) > 4 and self.canvas.stringWidth(words, "Helvetica", size) > width:
-            words = words[:-4].rstrip(" ,") + "..."
-        self.text(x, y, words, size)
+        self.text(x, y, fitted(words, size, width), size)
 
     def suit(self, x: float, y: float, suit: int, size: float) -> None:
         """A suit symbol with its left foot at x, y."""
-        self.canvas.setFont("Symbol", size)
+        self.canvas.setFont(self.typeface.regular, size)
         if suit in (1, 2):
             self.canvas.setFillColorRGB(*_RED)
         self.canvas.drawString(x, y, _SYMBOLS[suit])

@@ -1,66 +1,17 @@
-"""Black-and-white pages of tables, A4 or Letter: fonts with suits and accents, titles, page numbers, tables that break.
-
-DejaVu Sans is used where the machine has it (it has the suits and most alphabets), else the font that comes with
-reportlab; a letter that the font lacks loses its accent rather than turn into a box.
-"""
+"""Black-and-white pages of tables, A4 or Letter: titles, page numbers, tables that break, in the program's typeface."""
 
 from __future__ import annotations
 
 import io
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
+from dealer.records.fonts import fitted, printable, typeface
 from firmware_bridge.errors import EntryError, ExitStatus
 
 PAGE_SIZES = {"a4": (595.276, 841.89), "letter": (612.0, 792.0)}
 MARGIN = 36.0
-_FONT_FILES = (
-    ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"),
-    ("/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf", "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans-Bold.ttf"),
-    ("/usr/share/fonts/TTF/DejaVuSans.ttf", "/usr/share/fonts/TTF/DejaVuSans-Bold.ttf"),
-    ("/Library/Fonts/DejaVuSans.ttf", "/Library/Fonts/DejaVuSans-Bold.ttf"),
-    ("Vera.ttf", "VeraBd.ttf"),
-)
-_LETTERS = {"ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ø": "o", "Ø": "O", "ß": "ss", "−": "-", "–": "-"}
-_SUITS = {"♠": "S", "♥": "H", "♦": "D", "♣": "C"}
-
-
-@lru_cache(maxsize=1)
-def _fonts() -> tuple[frozenset[int], str, str]:
-    """Characters of the font, and the names of its two faces."""
-    from reportlab.pdfbase import pdfmetrics
-    from reportlab.pdfbase.ttfonts import TTFError, TTFont
-
-    for regular, bold in _FONT_FILES:
-        if "/" in regular and not (Path(regular).exists() and Path(bold).exists()):
-            continue
-        try:
-            faces = TTFont("FB-Sans", regular), TTFont("FB-Sans-Bold", bold)
-        except (TTFError, OSError):
-            continue
-        for face in faces:
-            pdfmetrics.registerFont(face)
-        return frozenset(faces[0].face.charToGlyph), "FB-Sans", "FB-Sans-Bold"
-    return frozenset(range(32, 127)), "Helvetica", "Helvetica-Bold"
-
-
-def printable(text: str) -> str:
-    """Text in letters that the font has; no control characters."""
-    known = _fonts()[0]
-    out = []
-    for letter in " ".join(text.split()):
-        if ord(letter) in known:
-            out.append(letter)
-            continue
-        simpler = _SUITS.get(letter) or _LETTERS.get(letter)
-        if simpler is None:
-            simpler = "".join(c for c in unicodedata.normalize("NFKD", letter) if ord(c) in known)
-        out.append(simpler or "?")
-    return "".join(out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +39,7 @@ class Sheet:
             )
         self.width, self.height = size
         self.title, self.subtitle = printable(title), printable(subtitle)
-        self._known, self.font, self.bold = _fonts()
+        self._typeface = typeface()
         self._buffer = io.BytesIO()
         self.canvas: Any = Canvas(self._buffer, pagesize=size, invariant=1, pageCompression=1)
         self.canvas.setTitle(self.title)
@@ -128,12 +79,8 @@ class Sheet:
         width: float | None = None,
     ) -> None:
         """Text with its foot at ``y``; cut with three points when it is wider than ``width``."""
-        font = self.bold if bold else self.font
-        shown = printable(words)
-        if width is not None:
-            while len(shown) > 1 and self.canvas.stringWidth(shown, font, size) > width:
-                shown = shown.rstrip(".")[:-1].rstrip() + "..." if len(shown) > 4 else shown[:-1]
-        self.canvas.setFont(font, size)
+        shown = printable(words) if width is None else fitted(words, size, width, bold=bold)
+        self.canvas.setFont(self._typeface.face(bold), size)
         draw = {
             "left": self.canvas.drawString,
             "right": self.canvas.drawRightString,

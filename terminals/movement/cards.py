@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from reportlab.lib.pagesizes import A4, LETTER
-from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
+from dealer.records.fonts import BOLD, REGULAR, fitted, printable, typeface, width_of
 from firmware_bridge.errors import EntryError, ExitStatus
 from terminals.movement.model import Format, Movement
 from terminals.movement.show import guide, summary, table_card
@@ -17,21 +16,6 @@ from terminals.movement.show import guide, summary, table_card
 PAGES = {"a4": A4, "letter": LETTER}
 _MARGIN = 28.0
 _LINE = 13.0
-_BASE = {
-    "Ł": "L",
-    "ł": "l",
-    "Đ": "D",
-    "đ": "d",
-    "Œ": "OE",
-    "œ": "oe",
-    "ı": "i",
-    "–": "-",
-    "—": "-",
-    "’": "'",
-    "„": '"',
-    "”": '"',
-}
-_FONT, _BOLD = "Helvetica", "Helvetica-Bold"
 
 _Columns = Sequence[tuple[str, float]]
 
@@ -74,13 +58,14 @@ def _sheet(
     title: str,
     intro: Sequence[str] = (),
 ) -> bytes:
+    typeface()
     size = PAGES.get(page.lower())
     if size is None:
         raise EntryError(f"Paper is {' or '.join(PAGES)}, not {page[:20]!r}.", exit_status=ExitStatus.USAGE)
     width, height = size
     out = io.BytesIO()
     canvas = Canvas(out, pagesize=size, invariant=1, pageCompression=1)
-    canvas.setTitle(_plain(title))
+    canvas.setTitle(printable(title))
     canvas.setAuthor("Firmware Bridge")
     y = height - _MARGIN
     if intro:
@@ -103,10 +88,10 @@ def _sheet(
 
 
 def _intro(canvas: Canvas, title: str, lines: Sequence[str], y: float, width: float) -> float:
-    canvas.setFont(_BOLD, 13)
-    canvas.drawString(_MARGIN, y - 12, _fit(title, _BOLD, 13, width - 2 * _MARGIN))
+    canvas.setFont(BOLD, 13)
+    canvas.drawString(_MARGIN, y - 12, fitted(title, 13, width - 2 * _MARGIN, bold=True))
     y -= 30
-    canvas.setFont(_FONT, 9)
+    canvas.setFont(REGULAR, 9)
     for line in lines:
         for part in _wrapped(line, width - 2 * _MARGIN):
             canvas.drawString(_MARGIN, y, part)
@@ -120,55 +105,35 @@ def _card(
     """Draws a card with its upper left corner at x, y; returns the y of its lower edge."""
     top = y
     scale = width / sum(w for _, w in columns)
-    canvas.setFont(_BOLD, 15)
+    canvas.setFont(BOLD, 15)
     canvas.drawString(x + 4, y - 17, name)
-    used = stringWidth(name, _BOLD, 15) + 14
-    canvas.setFont(_FONT, 7)
-    canvas.drawRightString(x + width - 4, y - 15, _fit(title, _FONT, 7, width - used - 8))
+    used = width_of(name, 15, bold=True) + 14
+    canvas.setFont(REGULAR, 7)
+    canvas.drawRightString(x + width - 4, y - 15, fitted(title, 7, width - used - 8))
     y -= 34
 
-    def line(cells: Sequence[str], font: str) -> None:
+    def line(cells: Sequence[str], *, bold: bool = False) -> None:
         left = x + 4
         for (_, w), cell in zip(columns, cells, strict=True):
-            canvas.setFont(font, 9)
-            canvas.drawString(left, y, _fit(cell, font, 9, w * scale - 4))
+            canvas.setFont(BOLD if bold else REGULAR, 9)
+            canvas.drawString(left, y, fitted(cell, 9, w * scale - 4, bold=bold))
             left += w * scale
 
-    line([head for head, _ in columns], _BOLD)
+    line([head for head, _ in columns], bold=True)
     canvas.line(x, y - 3, x + width, y - 3)
     for cells in rows:
         y -= _LINE
-        line(cells, _FONT)
+        line(cells)
     y -= 8
     canvas.rect(x, y, width, top - y)
     return y
 
 
-def _plain(text: str) -> str:
-    """Text for the standard PDF fonts, which know Latin-1 only: other letters lose their accent or are "?"."""
-    letters = []
-    for letter in text:
-        if ord(letter) > 255:
-            letter = _BASE.get(letter) or unicodedata.normalize("NFKD", letter)[0]
-        letters.append(letter)
-    return "".join(letters).encode("latin-1", "replace").decode("latin-1")
-
-
-def _fit(text: str, font: str, size: float, width: float) -> str:
-    text = _plain(text)
-    measure: Callable[[str], float] = lambda t: stringWidth(t, font, size)  # noqa: E731
-    if measure(text) <= width:
-        return text
-    while text and measure(text + "...") > width:
-        text = text[:-1]
-    return text + "..."
-
-
 def _wrapped(text: str, width: float) -> list[str]:
     lines, current = [], ""
-    for word in _plain(text).split():
+    for word in printable(text).split():
         longer = f"{current} {word}".strip()
-        if stringWidth(longer, _FONT, 9) > width and current:
+        if width_of(longer, 9) > width and current:
             lines.append(current)
             current = word
         else:
