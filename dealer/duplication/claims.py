@@ -29,21 +29,24 @@ class ClaimsFile:
         directory.mkdir(parents=True, exist_ok=True)
         self.path = directory / "claims.jsonl"
         self._clock = clock
+        self._claimed: dict[tuple[str, BoardKey], BoardState] = {}
         _cut_torn_line(self.path)
 
     def append(self, set_id: str, item: BoardCopy, state: BoardState) -> None:
         """One claim. States that claim nothing are left out."""
         if state in CLAIMED:
+            self._claimed[(set_id, item.key)] = state
             with self.path.open("a", encoding="ascii") as file:
                 file.write(self._line(set_id, item, state))
 
     def export(self, plan: Plan, states: Mapping[BoardKey, BoardState]) -> None:
-        """All claims as the journal has them at the end."""
-        lines = [
-            self._line(plan.set_id, item, states[item.key])
-            for item in plan.items
-            if item.key in states and states[item.key] in CLAIMED
-        ]
+        """The claims as the journal has them at the end, those left out that this object has made already."""
+        lines = []
+        for item in plan.items:
+            state = states.get(item.key)
+            if state in CLAIMED and self._claimed.get((plan.set_id, item.key)) != state:
+                self._claimed[(plan.set_id, item.key)] = state
+                lines.append(self._line(plan.set_id, item, state))
         with self.path.open("a", encoding="ascii") as file:
             file.writelines(lines)
             file.flush()
