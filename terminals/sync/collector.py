@@ -134,7 +134,7 @@ class Collector(Contacts):
             elif isinstance(job, TakeDevice):
                 out += self._device_kept(job.device, result, now)
             elif isinstance(job, TakeHole):
-                self._hole_kept(work, job)
+                self._hole_kept(work, job, result)
         told: list[Send] = []  # before any refusal: a terminal that opens a new journal repeats only what is left
         for terminal, track in acks.values():
             upto = min(track.verified, track.conflict - 1) if track.conflict else track.verified
@@ -322,14 +322,18 @@ class Collector(Contacts):
             return [self._nak(terminal, track.journal, track.expected, RecordReason.GAP)]
         return [self._to(terminal, Resend(terminal.device, track.journal, track.expected))]
 
-    def _hole_kept(self, work: Work, hole: TakeHole) -> None:
+    def _hole_kept(self, work: Work, hole: TakeHole, done: Done) -> None:
         name = (hole.device, hole.journal)
-        self._journals[name] = max(self._journals.get(name, 0), hole.last)
+        self._journals[name] = max(self._journals.get(name, 0), done.upto)
         track = work.track
-        if track is not None and track.expected == hole.first:
-            track.verified, track.expected = hole.last, hole.last + 1
-            track.asked, track.asked_at, track.nearest = 0, -1e9, 0
-            self._missing[hole.device, hole.journal] = None
+        # Up to what the store now has, and never past what the terminal still owes: that it must send itself.
+        if track is not None:
+            passed = min(done.upto, track.unacked - 1)
+            track.asked = 0
+            if track.expected <= passed:
+                track.verified, track.expected = passed, passed + 1
+                track.asked_at, track.nearest = -1e9, 0
+                self._missing[hole.device, hole.journal] = None
 
     def _forget(self, work: Work) -> None:
         track = work.track

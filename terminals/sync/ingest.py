@@ -99,7 +99,7 @@ Job = TakeRecord | TakeJournal | TakeDevice | TakeAlarm | TakeDesk | TakeHole
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """verdict: of a record, None for other jobs. upto: highest number of its journal without a gap before it.
+    """verdict: of a record, None for other jobs. upto: highest number of its journal (or that of a hole) without a gap.
 
     refused: why a device could not be kept as asked (its table was taken meanwhile), else "".
     """
@@ -151,7 +151,7 @@ class _Batch:
                 self._connection, self._event, desk.DeskEvent(job.kind, job.data, actor=job.actor, wall=job.wall)
             )
         else:
-            self._hole(job)
+            return self._hole(job)
         return Done()
 
     def finish(self) -> None:
@@ -304,13 +304,13 @@ class _Batch:
         desk.save_device(self._connection, device)
         return Done()
 
-    def _hole(self, job: TakeHole) -> None:
+    def _hole(self, job: TakeHole) -> Done:
         name = (job.device, job.journal)
         upto = self._upto.get(name)
         if upto is None:
             upto = ledger.upto(self._connection, job.device, job.journal)
         if job.first != upto + 1 or job.last < job.first:
-            return  # it was filled meanwhile
+            return Done(upto=upto)  # it was filled meanwhile
         ledger.declare_hole(self._connection, job.device, job.journal, job.first, job.last)
         self._upto[name] = self._changed[name] = job.last
         count = job.last - job.first + 1
@@ -321,7 +321,4 @@ class _Batch:
             f"{count} record{'s' if count > 1 else ''} that this terminal had sent before can't be recovered from it."
             " Compare its results with the paper slips and enter what is missing.",
         )
-
-
-def journal_of(raw: RawRecord) -> tuple[int, int]:
-    return raw.key.device, raw.key.journal
+        return Done(upto=job.last)
