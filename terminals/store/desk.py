@@ -164,12 +164,13 @@ def append_desk(connection: Connection, event: str, item: DeskEvent) -> int:
     return number
 
 
-def desk_events(connection: Connection, event: str, kind: str | None = None, after: int = 0) -> list[DeskEvent]:
-    """In order; of one kind if given."""
+def desk_events(connection: Connection, event: str, *kinds: str, after: int = 0) -> list[DeskEvent]:
+    """In order; of these kinds, or all."""
+    wanted = f" AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
     rows = connection.execute(
         "SELECT number, kind, data, actor, wall FROM desk_event"
-        " WHERE event = ? AND number > ? AND (? IS NULL OR kind = ?) ORDER BY number",
-        (event, after, kind, kind),
+        f" WHERE event = ? AND number > ?{wanted} ORDER BY number",
+        (event, after, *kinds),
     ).fetchall()
     return [DeskEvent(kind, json.loads(data), actor, wall, number) for number, kind, data, actor, wall in rows]
 

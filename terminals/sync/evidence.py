@@ -1,7 +1,8 @@
 """``ledger.jsonl`` and ``plays.jsonl``: what the store holds at the end of a run, for a check by somebody else.
 
-Written from the rows themselves. Whether a play has one current result is counted from its events, entry by entry, and
-not read from the projection whose key would make two impossible.
+Written from the rows themselves. How many current results a play has is the larger of two counts: rows of the
+projection that carry a result, and what its events give when they are resolved anew. The ledger's lines hold every
+body, so that anybody can work the results out from the terminals' own words.
 """
 
 from __future__ import annotations

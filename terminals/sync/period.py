@@ -33,7 +33,7 @@ class Period:
 def period(connection: Connection, event: str) -> Period:
     """Where the event stands, from its desk events."""
     found = Period()
-    for item in desk.desk_events(connection, event):
+    for item in desk.desk_events(connection, event, PUBLISHED, FINAL, REOPENED):
         if item.kind == PUBLISHED:
             at = float(item.data["at"])
             found = Period(at, at + 60 * float(item.data["minutes"]), found.final)
@@ -72,7 +72,7 @@ def finish_when_due(connection: Connection, event: str, now: float, wall: str = 
 def locked_tables(connection: Connection, event: str) -> frozenset[tuple[str, int]]:
     """(section letter, table) of the tables that the director has locked."""
     locked: set[tuple[str, int]] = set()
-    for item in desk.desk_events(connection, event):
+    for item in desk.desk_events(connection, event, "lock", "unlock"):
         if item.kind == "lock":
             locked.add((str(item.data["section"]), int(item.data["table"])))
         elif item.kind == "unlock":
