@@ -113,6 +113,7 @@ async def _serve(
             dealing = DealingDesk(desk, machine, host)
             dealing.resume()
             stack.push_async_callback(dealing.close)
+            desk.listens = address[0]
             app = make_app(desk, dealing, routes())
             url = await stack.enter_async_context(serving(app, *address, certificate=tls[0], key=tls[1]))
             stack.enter_context(_announced(directory, url, desk.access.codes["director"]))

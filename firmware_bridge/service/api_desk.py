@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -160,7 +162,18 @@ async def cards(request: Request, desk: Desk, caller: Caller) -> Response:
         for table in range(1, last + 1):
             token = desk.access.table_token(section.number, table)
             found.append({"section": section.letter, "table": table, "token": token, "path": f"/t/{token}"})
-    return JSONResponse({"name": desk.setup.name, "tables": found})
+    reachable = desk.listens not in ("127.0.0.1", "::1", "localhost")
+    return JSONResponse(
+        {"name": desk.setup.name, "tables": found, "addresses": _addresses(), "reachable": reachable}
+    )
+
+
+def _addresses() -> list[str]:
+    """This machine's address in its network, as far as it can be told without sending anything."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # a documentation address; a datagram socket sends nothing on connect
+        return [str(probe.getsockname()[0])]
+    return []
 
 
 async def renew_card(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:

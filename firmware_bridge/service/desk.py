@@ -122,6 +122,7 @@ class Desk:
         self.period = Period()
         self.cursor = 0
         self.people: dict[tuple[str, int, str], Person] = {}
+        self.listens = ""  # the address that the service is bound to
         self.on_change: Callable[[], None] = lambda: None
         self.budgets: dict[tuple[int, int, int], Budget] = {}
         self.deals: dict[str, dict[int, Deal]] = {}
