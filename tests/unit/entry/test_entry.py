@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dealer.cards import Seat, card_name
@@ -161,6 +161,7 @@ def test_nobody_can_probe_by_typing() -> None:
     assert check(entry(4, round=2, result=WRONG), KNOWN, SUSPECT, budget).budget.warned <= 1
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 7),
     st.sampled_from(list(Strain)),

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dealer.cards import Seat
@@ -258,6 +258,7 @@ ANY: st.SearchStrategy[BoardState] = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(ANY)
 def test_every_result_comes_back_exactly(value: BoardState) -> None:
     assert content.loads(content.dumps(value)) == value
@@ -280,6 +281,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(JSON, st.sampled_from(["played", "passed", "not-played", "artificial", "assigned", "x"]))
 def test_anything_else_is_refused_in_words(value: object, kind: str) -> None:
     if isinstance(value, dict):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sync_fakes import EVENT, SMALL, FakeHost, FakeTerminal, an_event, body
 
@@ -251,6 +251,7 @@ def test_artificial_scores_in_words(text: str, value: object) -> None:
     assert artificial_side(text) == value
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20))
 def test_any_other_word_is_refused_in_words(text: str) -> None:
     try:

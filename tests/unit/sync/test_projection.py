@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import permutations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terminals.contract import Contract
@@ -130,6 +130,7 @@ SOME = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(SOME)
 def test_the_order_of_the_list_is_nothing(numbers: list[tuple[int, int, int | None]]) -> None:
     events = events_of(numbers)
@@ -138,6 +139,7 @@ def test_the_order_of_the_list_is_nothing(numbers: list[tuple[int, int, int | No
     assert resolve(PLAY, sorted(events, key=lambda e: (e.key, e.number))) == want
 
 
+@settings(deadline=None)
 @given(SOME)
 def test_never_two_current_results_and_never_one_that_nobody_said(numbers: list[tuple[int, int, int | None]]) -> None:
     events = events_of(numbers)
@@ -155,6 +157,7 @@ def test_never_two_current_results_and_never_one_that_nobody_said(numbers: list[
         assert (state.content, state.attention) == (next(iter(last.values())), ())
 
 
+@settings(deadline=None)
 @given(SOME)
 def test_a_current_result_is_never_replaced_by_another_device(numbers: list[tuple[int, int, int | None]]) -> None:
     events = events_of(numbers)

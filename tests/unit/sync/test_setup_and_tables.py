@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sync_fakes import CLUB, EVENT, SMALL, FakeHost, FakeTerminal, an_event, body
 
@@ -132,6 +132,7 @@ def test_settings_survive_and_refuse_what_is_unknown() -> None:
             EventSettings().changed(wrong)
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["confirm", "lead", "checks_per_round", "profile"]), st.integers() | st.text() | st.booleans()
