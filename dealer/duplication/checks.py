@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from dealer.cards import HAND_SIZE, PACK_SIZE
 from dealer.duplication.picture import BeamRule, Picture, SeenCard
 from dealer.duplication.plan import BoardCopy
-from dealer.duplication.verdict import Reason, Verdict, judge
+from dealer.duplication.verdict import BROKEN, Reason, Verdict, judge
 from drivers.api import (
     UNKNOWN,
     BoardConfirmed,
@@ -68,6 +68,9 @@ class Checks:
 
 
 ALL_CHECKS = Checks()
+
+
+_ENDS_READING = BROKEN | {Reason.PULLED, Reason.MACHINE_FAULT, Reason.SILENT, Reason.OUT_OF_SEQUENCE}
 
 
 class Placement:
@@ -168,8 +171,11 @@ class BoardWatch:
 
     @property
     def stopped(self) -> bool:
-        """Something is wrong: the machine must be stopped now."""
-        return bool(self.reasons)
+        """Something is wrong: the machine must be stopped now.
+
+        Reading goes on over cards that should not be there: all of them together tell what happened to the board.
+        """
+        return bool(self.reasons) and (not self._reading or not _ENDS_READING.isdisjoint(self.reasons))
 
     def resumed(self) -> None:
         """The cause of the halt is removed and the machine goes on with the next card."""

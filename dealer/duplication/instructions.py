@@ -273,6 +273,12 @@ def points_at_pack(reasons: Iterable[Reason], fault: MachineFault | None) -> boo
     return not READER_TROUBLE.isdisjoint(reasons)
 
 
+def read_otherwise(key: BoardKey, copies: int, found: str) -> Instruction:
+    """The board was read and does not hold its cards; ``found``: one sentence that names no card."""
+    text = f"{_place(key, copies)} was read. {found} Put all 52 cards into the hopper; this board is dealt again."
+    return Instruction(text, Action.COLLECT_CARDS, Sound.STOP, key.board, key.copy)
+
+
 def packs_mixed(key: BoardKey, copies: int, other: int) -> Instruction:
     """Two boards in a row each had a card twice, and not the same one: each pack has a card of the other."""
     text = (

@@ -12,17 +12,18 @@ import asyncio
 import contextlib
 from dataclasses import dataclass
 
+from dealer.board import Board
 from dealer.cards import PACK_SIZE
 from dealer.duplication import instructions as say
 from dealer.duplication.checks import ALL_CHECKS, BoardWatch, Checks, Placement
 from dealer.duplication.claims import ClaimsFile
 from dealer.duplication.contact import Contact
+from dealer.duplication.follow import Follower
 from dealer.duplication.options import JobOptions
 from dealer.duplication.plan import BoardCopy, BoardKey, Plan
 from dealer.duplication.progress import (
     BoardBegan,
     BoardEnded,
-    CardCounted,
     JobBegan,
     JobEnded,
     OnProgress,
@@ -32,6 +33,7 @@ from dealer.duplication.progress import (
 from dealer.duplication.slot import LineBroken, Starter
 from dealer.duplication.verdict import BROKEN, SETTLED, BoardState, Reason, Verdict
 from dealer.health import measure
+from dealer.readback import compare
 from dealer.store.health import HealthStore
 from dealer.store.journal import Journal
 from drivers.api import (
@@ -39,7 +41,6 @@ from drivers.api import (
     BoardInserted,
     BoardPulled,
     Capability,
-    CommandReason,
     Connected,
     DealingMachine,
     Disconnected,
@@ -48,10 +49,6 @@ from firmware_bridge.clock import Clock, SystemClock
 from firmware_bridge.errors import DeviceError, FirmwareBridgeError, LinkLost
 
 __all__ = ["DuplicationJob", "JobOptions"]
-
-
-_CURABLE = (CommandReason.COVER_OPEN, CommandReason.HOPPER_EMPTY, CommandReason.POCKETS_NOT_EMPTY)
-"""Refusals of RESUME that end when the operator has done what was asked."""
 
 
 @dataclass(slots=True)
@@ -90,6 +87,7 @@ class DuplicationJob:
         self._clock = clock or SystemClock()
         self._options = options or JobOptions()
         self._desk = Contact(machine, self._clock, self._options, plan.copies, on_progress)
+        self._follower = Follower(self._desk, self._clock, self._options)
         self._slot = self._desk.slot
         self._mail = self._desk.mail
         self._copies = plan.copies
@@ -99,8 +97,8 @@ class DuplicationJob:
         self._states: dict[BoardKey, BoardState] = {}
         self._work: _Work | None = None
         self._twin: tuple[int, int] | None = None
+        self._found = ""
         self._attempts = self._stops = self._redeals = 0
-        self._dealing_s = 0.0
         self._began_at = 0.0
 
     def confirm(self) -> None:
@@ -158,12 +156,12 @@ class DuplicationJob:
             copies_good=copies,
             states=states,
             attempts=self._attempts,
-            stops=self._stops,
+            stops=self._stops + self._follower.stops,
             redeals=self._redeals,
             link_losses=self._desk.losses,
             seconds=self._clock.monotonic() - self._began_at,
-            dealing_s=self._dealing_s,
-            waiting_s=max(0.0, self._mail.waited_s - self._dealing_s),
+            dealing_s=self._follower.dealing_s,
+            waiting_s=max(0.0, self._mail.waited_s - self._follower.dealing_s),
         )
 
     # --- one board -----------------------------------------------------------------------------------------------
@@ -193,6 +191,8 @@ class DuplicationJob:
             replace = pack_trouble >= self._options.packs_after
             pack_trouble = 0 if replace else pack_trouble
             instruction = say.collect(item.key, self._copies, verdict, watch.fault, replace_pack=replace)
+            if Reason.READ_BACK_DIFFERS in verdict.reasons and self._found:
+                instruction = say.read_otherwise(item.key, self._copies, self._found)
             if (other := self._twin_board(watch)) != 0:
                 instruction = say.packs_mixed(item.key, self._copies, other)
             if self._options.show_cards:
@@ -247,7 +247,10 @@ class DuplicationJob:
             await self._ask_to_remove(item, verdict)
             return
         self._slot.stopped()
-        await self._desk.tell(say.collect(item.key, self._copies, verdict or lost, None), lost.reasons)
+        instruction = say.collect(item.key, self._copies, verdict or lost, None)
+        if self._found:
+            instruction = say.read_otherwise(item.key, self._copies, self._found)
+        await self._desk.tell(instruction, lost.reasons)
 
     async def _returned(self, item: BoardCopy, verdict: Verdict) -> Placement:
         """Ask for a board back and wait until it is in. Raises LinkLost when the line breaks meanwhile."""
@@ -296,10 +299,21 @@ class DuplicationJob:
                 await self._withdraw(work)
                 return None
             await self._desk.tell(say.reading(item.key, self._copies))
-            await self._follow(watch)
-            if watch.stopped and not BROKEN.intersection(watch.reasons):
+            await self._follower.follow(watch)
+            if watch.reasons and not BROKEN.intersection(watch.reasons):
                 watch.reasons.insert(0, Reason.READ_BACK_DIFFERS)
+                self._found = self._what_was_found(watch)
         return await self._conclude(work, watch)
+
+    def _what_was_found(self, watch: BoardWatch) -> str:
+        """In words, without a card: hands turned or swapped, another board's cards, a card missing."""
+        hands: list[list[int]] = [[], [], [], []]
+        for seen in watch.picture.seen:
+            if 0 <= seen.pocket < 4:
+                hands[seen.pocket].append(seen.card)
+        others = {item.board: Board(item.board, item.deal) for item in self._plan.items}
+        comparison = compare(hands, others[watch.item.board], others.values())
+        return comparison.differences[0].text() if comparison.differences else ""
 
     # --- dealing -------------------------------------------------------------------------------------------------
 
@@ -342,7 +356,7 @@ class DuplicationJob:
                 self._attempts += 1
                 self._desk.report(BoardBegan(item.board, item.copy, number))
                 await self._desk.tell(say.dealing(item.key, self._copies))
-                await self._follow(watch)
+                await self._follower.follow(watch)
             return watch, await self._conclude(work, watch)
 
     async def _old_board_out(self, item: BoardCopy) -> None:
@@ -364,78 +378,6 @@ class DuplicationJob:
             self._slot.inserted = None
             if self._slot.must_go and asked is not None:
                 await self._desk.tell(asked)
-
-    async def _follow(self, watch: BoardWatch) -> None:
-        """Watch the machine deal until the board is done or something is wrong."""
-        began = self._clock.monotonic()
-        item = watch.item
-        resumes = 0
-        while not watch.over and not watch.stopped:
-            event = await self._mail.get(self._options.silence_s)
-            if event is None:
-                watch.interrupt(Reason.SILENT)
-                break
-            self._slot.note(event)
-            before = watch.cards
-            watch.feed(event)
-            if isinstance(event, Connected) and watch.stopped:
-                self._mail.put_back(event)  # it is what the reconnection waits for
-            if watch.cards != before:
-                self._desk.report(CardCounted(item.board, item.copy, watch.cards, watch.counts))
-            if watch.halted is not None:
-                stood = self._clock.monotonic()
-                resumes += 1
-                if resumes > self._options.max_resumes or not await self._resume(watch):
-                    watch.give_up()
-                began += self._clock.monotonic() - stood
-        self._dealing_s += self._clock.monotonic() - began
-        if not watch.stopped and watch.placement.needs_key:
-            await self._late_confirmation(watch)
-
-    async def _resume(self, watch: BoardWatch) -> bool:
-        """A stop that can be cured without losing count of the cards: True when the machine deals again."""
-        assert watch.halted is not None
-        self._stops += 1
-        await self._desk.tell(say.cure(watch.item.key, self._copies, watch.halted), (Reason.MACHINE_FAULT,))
-        now = self._clock.monotonic()
-        earliest, end = now + self._options.resume_after_s, now + self._options.resume_limit_s
-        while (now := self._clock.monotonic()) < end:
-            event = await self._mail.get(max(0.0, earliest - now) or 1.0)
-            if event is not None:
-                self._slot.note(event)
-                watch.feed(event)
-                if isinstance(event, Connected) and watch.stopped:
-                    self._mail.put_back(event)
-            if watch.stopped:
-                return False
-            if self._clock.monotonic() < earliest:
-                continue
-            try:
-                reply = await self._machine.resume(watch.job_id, watch.cards)
-            except LinkLost:
-                watch.interrupt(Reason.LINK_LOST)
-                return False
-            if reply.ok:
-                watch.resumed()
-                await self._desk.tell(say.dealing(watch.item.key, self._copies))
-                return True
-            if reply.reason not in _CURABLE:
-                return False
-        return False
-
-    async def _late_confirmation(self, watch: BoardWatch) -> None:
-        """The cards are right and the board is still in: the number may yet be confirmed."""
-        await self._desk.tell(say.confirm(watch.item.key, self._copies))
-        end = self._clock.monotonic() + self._options.late_confirm_s
-        while watch.placement.needs_key and watch.placement.seated:
-            event = await self._mail.get(max(0.0, end - self._clock.monotonic()))
-            if event is None:
-                break
-            if isinstance(event, Disconnected | Connected):
-                self._mail.put_back(event)
-                break
-            self._slot.note(event)
-            watch.feed(event)
 
     async def _conclude(self, work: _Work, watch: BoardWatch) -> Verdict:
         """Stop the machine if need be, commit the verdict, get the line back if it was lost."""

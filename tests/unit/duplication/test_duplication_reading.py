@@ -99,6 +99,20 @@ def test_a_board_that_reads_otherwise_is_dealt_again(tmp_path: Path) -> None:
     assert right(machine)
 
 
+@pytest.mark.parametrize(
+    ("turn", "words"),
+    [((1, 2, 3, 0), "turned by 90 degrees"), ((2, 3, 0, 1), "turned by 180 degrees"), ((1, 0, 2, 3), "each other's")],
+)
+def test_turned_and_swapped_hands_are_recognised_as_such(tmp_path: Path, turn: tuple[int, ...], words: str) -> None:
+    interrupt(tmp_path)
+    heard: list[ProgressEvent] = []
+    machine = FakeMachine(READS, truth={(1, 1): [holds(1)[seat] for seat in turn]})
+    summary, _ = make(tmp_path, machine, heard)
+    assert summary.complete
+    assert any(words in event.instruction.text for event in heard if isinstance(event, Stopped))
+    assert right(machine)
+
+
 def test_without_reading_it_is_dealt_again(tmp_path: Path) -> None:
     machine = FakeMachine(READS, scripts=[wrong_digest])
     summary, attempts = make(tmp_path, machine, read_back=False)
