@@ -19,6 +19,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "reveal": ("deal_audit", "Open the commitments of a set after it was played."),
     "audit": ("deal_audit", "Check that a set played is the set committed."),
     "history": ("deal_history", "Show or extend the record of all deals ever dealt here."),
+    "seal": ("deal_seal", "Seal a deal file with a passphrase."),
+    "unseal": ("deal_seal", "Write the deals of a sealed file into a plain one; put on record."),
     "uniformity": ("deal_uniformity", "Test the generator with fresh deals and print p-values."),
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +19,9 @@ from firmware_bridge.errors import ConfigError
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--machine", "url", help="Device URL of the dealing machine, like serial:///dev/ttyUSB0.")
+@click.option("--assistant", is_flag=True, help="Without a machine: you put each card on the pile that is said.")
+@click.option("--codes", type=click.Path(path_type=Path), help="With --assistant: CSV of barcodes and cards.")
+@click.option("--reader", metavar="MODULE:CALLABLE", help="With --assistant: a camera; Enter looks at the next card.")
 @click.option("--boards", help="Only these boards, like 1-8,12. All boards of the file if left out.")
 @click.option("--copies", type=click.IntRange(1, 99), default=1, show_default=True, help="Copies of each board.")
 @click.option(
@@ -37,6 +40,9 @@ from firmware_bridge.errors import ConfigError
 def duplicate(
     file: Path,
     url: str | None,
+    assistant: bool,
+    codes: Path | None,
+    reader: str | None,
     boards: str | None,
     copies: int,
     order: str,
@@ -50,44 +56,49 @@ def duplicate(
     No card is shown: who deals may play the boards.
     """
     from dealer.duplication.job import JobOptions
-    from dealer.formats.api import read_deal_file
     from dealer.generate import parse_numbers
+    from firmware_bridge.cli.deal_seal import open_deals
     from firmware_bridge.cli.evening_view import choose_view
     from firmware_bridge.service.dealing import make_boards, shortfall
     from firmware_bridge.service.evidence import prepare_evidence
     from firmware_bridge.service.host import host_identity
     from firmware_bridge.service.logfile import close_log, open_log
 
-    deals = read_deal_file(file)
+    deals = open_deals(file)
     good = deals.require_good(str(file))
     subset = None if boards is None else parse_numbers(boards)
     directory = data_directory(data)
     url = url or load_config(directory).machine
-    if not url:
-        raise ConfigError("no dealing machine is named.", next_step="Name it with --machine URL; see: devices.")
+    if assistant and (codes or reader) is None and sys.stdin is None:
+        raise ConfigError("nobody can type cards here.", next_step="Start it in a terminal.")
+    if not assistant and not url:
+        raise ConfigError(
+            "no dealing machine is named.",
+            next_step="Name it with --machine URL (see: devices), or use --assistant to sort by hand.",
+        )
+    machine, keyboard = _by_hand(codes, reader) if assistant else (url, _Keyboard())
     ensure_directory(directory)
     if evidence is not None:
         prepare_evidence(evidence, deals.set_id or file.name)
-    view = choose_view()
+    view = choose_view(quiet=assistant)
     log = open_log(directory)
     try:
-        with _keyboard() as keyboard:
-            summary = run_async(
-                make_boards(
-                    url,
-                    directory,
-                    host_identity(directory),
-                    good,
-                    set_id=deals.set_id or None,
-                    copies=copies,
-                    order=order,
-                    subset=subset,
-                    on_progress=view,
-                    on_job=keyboard.listen,
-                    options=JobOptions(reconnect_s=patience),
-                    evidence=evidence,
-                )
+        summary = run_async(
+            make_boards(
+                machine,
+                directory,
+                host_identity(directory),
+                good,
+                set_id=deals.set_id or None,
+                copies=copies,
+                order=order,
+                subset=subset,
+                on_progress=view,
+                on_job=keyboard.listen,
+                options=JobOptions(reconnect_s=patience, silence_s=3600.0 if assistant else JobOptions().silence_s),
+                evidence=evidence,
             )
+        )
     finally:
         view.close()
         close_log(log)
@@ -101,10 +112,10 @@ class _Keyboard:
     def __init__(self) -> None:
         self._fd: int | None = None
 
-    def listen(self, job: object) -> None:
+    def listen(self, job: Any) -> None:
         if not sys.stdin or not sys.stdin.isatty():
             return
-        confirm = job.confirm  # type: ignore[attr-defined]
+        confirm = job.confirm
 
         def on_key() -> None:
             sys.stdin.readline()
@@ -115,6 +126,15 @@ class _Keyboard:
             self._fd = sys.stdin.fileno()
 
 
-@contextlib.contextmanager
-def _keyboard() -> Iterator[_Keyboard]:
-    yield _Keyboard()
+def _by_hand(codes: Path | None, reader: str | None) -> tuple[Any, Any]:
+    """The sorting assistant as a machine, and the keyboard that feeds it."""
+    from firmware_bridge.cli.assistant import Keyboard, load_reader, read_codes
+    from firmware_bridge.clock import SystemClock
+
+    hands = Keyboard({} if codes is None else read_codes(codes), None if reader is None else load_reader(reader))
+
+    class Listener:
+        def listen(self, job: Any) -> None:
+            hands.confirm = job.confirm
+
+    return hands.machine(SystemClock()), Listener()

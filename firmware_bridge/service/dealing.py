@@ -12,6 +12,7 @@ from dealer.duplication.plan import Order, plan
 from dealer.duplication.progress import OnProgress, ProgressEvent, Summary
 from dealer.store.journal import Journal
 from dealer.store.schema import DEALING_DB
+from drivers.api import DealingMachine
 from drivers.host import HostIdentity
 from drivers.registry import open_machine
 from firmware_bridge.clock import SystemClock
@@ -19,7 +20,7 @@ from firmware_bridge.errors import DeviceError, FirmwareBridgeError
 
 
 async def make_boards(
-    url: str,
+    machine: str | DealingMachine,
     directory: Path,
     host: HostIdentity,
     boards: Collection[Board],
@@ -36,25 +37,26 @@ async def make_boards(
 ) -> Summary:
     """Make every physical board that is not made yet; the journal is ``dealing.db`` of the data directory.
 
+    machine: its device URL, or the machine itself; it is closed at the end.
     on_job: called with the job before it runs, for whoever wants to pass on the operator's keys.
     Raises ConfigError or DealError for a plan that can't be, DeviceError and LinkError for the machine, StoreError for
     the journal; what was made until then is kept.
     """
     made = plan(boards, copies, order, subset, set_id=set_id, allow_unshuffled=allow_unshuffled)
     clock = SystemClock()
-    machine = open_machine(url, host, clock)
+    dealer = open_machine(machine, host, clock) if isinstance(machine, str) else machine
     journal = Journal.open(directory / DEALING_DB, clock=clock)
     claims = None if evidence is None else ClaimsFile(evidence, clock)
     try:
         job = DuplicationJob(
-            machine, journal, made, clock=clock, on_progress=on_progress, options=options, claims=claims
+            dealer, journal, made, clock=clock, on_progress=on_progress, options=options, claims=claims
         )
         if on_job is not None:
             on_job(job)
         return await job.run()
     finally:
         try:
-            await machine.close()
+            await dealer.close()
         finally:
             journal.close()
 

@@ -102,9 +102,18 @@ def reveal_board(directory: Path, boards: Collection[Board], number: int, source
             code="no-such-board",
             exit_status=ExitStatus.USAGE,
         )
+    _record(directory, "restore", source, number)
+    return board
+
+
+def record_unsealing(directory: Path, source: str) -> None:
+    """Put on record that a sealed file is written out in plain. Raises StoreError; nothing may be written then."""
+    _record(directory, "unseal", source, 0)
+
+
+def _record(directory: Path, what: str, source: str, board: int) -> None:
     database = Database.open(directory / DEALING_DB, MIGRATIONS)
     try:
-        record_reveal(database, "restore", source, number, SystemClock())
+        record_reveal(database, what, source, board, SystemClock())
     finally:
         database.close()
-    return board
