@@ -27,7 +27,7 @@ from dealer.generate import RandBytes
 from dealer.history import DIGEST_BYTES, HISTORY_TAG
 from firmware_bridge.errors import DealError
 
-BLOCK = 49_152
+BLOCK = 32_768
 """Boards whose digests are sorted and recorded together: the more, the faster the database takes them."""
 CHUNK = 16_384
 """Boards whose arrays fit into a processor's cache together."""

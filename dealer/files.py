@@ -43,12 +43,17 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
             exit_status=ExitStatus.USAGE,
         ) from error
     except OSError as error:
-        raise StoreError(
-            f"The file could not be written ({error.strerror or error}); nothing was left behind.",
-            where=str(target),
-            next_step="Free some space, then try again.",
-            code="write-failed",
-        ) from error
+        raise write_failed(target, error) from error
+
+
+def write_failed(path: str | os.PathLike[str], error: OSError) -> StoreError:
+    """The error of a file that could not be written to its end."""
+    return StoreError(
+        f"The file could not be written ({error.strerror or error}); nothing was left behind.",
+        where=os.fspath(path),
+        next_step="Free some space, then try again.",
+        code="write-failed",
+    )
 
 
 def write_file(path: str | os.PathLike[str], data: bytes, *, private: bool = False) -> None:

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from dealer.bulk_job import generate_to_file, second_process
-from dealer.files import replacing
+from dealer.files import replacing, write_failed
 from dealer.formats.options import WriteOptions
 from dealer.generate import DealSet, Origin, SeededBytes, seeded_set_id
 from firmware_bridge.cli.deal_generate import open_dealing_db, outcome
@@ -54,7 +54,11 @@ def generate_bulk(runs: Sequence[tuple[int, int]], out: str, data: str | None, c
                 else nullcontext()
             )
             with keep as record:
-                generate_to_file(runs, file, options, randbytes=source, record=record, progress=tell, half=half)
+                try:
+                    generate_to_file(runs, file, options, randbytes=source, record=record, progress=tell, half=half)
+                except OSError as error:
+                    # Said here, or the database would take the trouble for its own.
+                    raise write_failed(out, error) from error
     finally:
         if half is not None:
             half.close()

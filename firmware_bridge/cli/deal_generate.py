@@ -113,6 +113,9 @@ def _write(
         repairs = put_on_record(deals, fresh, data)
         if keep_keys:
             keep_keys()
+    if old and not deals.fingerprint:
+        message = "The earlier boards were not committed with this data directory, so the set has no fingerprint."
+        repairs = [*repairs, Finding("chain-missing", message)]
     return outcome(deals, len(deals.boards), out, repairs, acceptance)
 
 

@@ -225,3 +225,44 @@ def test_small_sets_wait_for_no_large_module(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("count", [60, 2500])
+def test_full_disk_leaves_nothing_and_records_nothing(run, monkeypatch, count):
+    """The disk is full after some bytes: no file, no half file, no history, and the right file is blamed."""
+    from dealer import files
+
+    class Full:
+        def __init__(self, file):
+            self._file = file
+
+        def write(self, data):
+            if self._file.tell() + len(data) > 8000:
+                raise OSError(28, "No space left on device")
+            return self._file.write(data)
+
+        def __getattr__(self, name):
+            return getattr(self._file, name)
+
+        def __enter__(self):
+            self._file.__enter__()
+            return self
+
+        def __exit__(self, *error):
+            return self._file.__exit__(*error)
+
+    real = os.fdopen
+    monkeypatch.setattr(files.os, "fdopen", lambda *words: Full(real(*words)))
+    code, report = run("generate", "--boards", f"1-{count}", "--out", "a.pbn", "--json")
+    monkeypatch.undo()
+    assert (code, report["error"]["code"]) == (1, "write-failed")
+    assert report["error"]["where"].endswith("a.pbn")
+    assert not list(Path().glob("*a.pbn*"))
+    assert not list(Path().glob(".a.pbn*"))
+
+
+def test_extension_elsewhere_says_that_the_chain_is_missing(run):
+    run("generate", "--boards", "1-4", "--out", "a.pbn")
+    code, report = run("generate", "--extend", "a.pbn", "--boards", "5", "--out", "b.pbn", "--data", "other", "--json")
+    assert (code, report["fingerprint"]) == (0, "")
+    assert [row["code"] for row in report["repairs"]] == ["chain-missing"]
