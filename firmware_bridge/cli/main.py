@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evening": ("firmware_bridge.cli.evening:evening", "Run a whole club evening: deal, play, rank."),
     "deal": ("firmware_bridge.cli.deal:deal", "Generate, verify and convert deals."),
     "duplicate": ("firmware_bridge.cli.duplicate:duplicate", "Make boards on a dealing machine."),
+    "machine": ("firmware_bridge.cli.machine:machine", "How a dealing machine is doing."),
     "read": ("firmware_bridge.cli.read:read", "Read boards: learn hand-dealt ones, or compare after play."),
     "restore": ("firmware_bridge.cli.restore:restore", "Show where each card of a board belongs."),
     "serve": ("firmware_bridge.cli.serve:serve", "Collect results from base stations."),
@@ -109,7 +110,7 @@ def _command_name(arguments: Sequence[str]) -> str:
     for argument in arguments:
         if argument.startswith("-") or len(words) == 2:
             break
-        if words and words[0] not in {"deal", "simulate", "movement", "results", "soak"}:
+        if words and words[0] not in {"deal", "simulate", "movement", "results", "soak", "machine", "td", "db"}:
             break
         words.append(argument)
     return " ".join(words) or "firmware-bridge"

@@ -10,6 +10,7 @@ from dealer.duplication.claims import ClaimsFile
 from dealer.duplication.job import DuplicationJob, JobOptions
 from dealer.duplication.plan import Order, plan
 from dealer.duplication.progress import OnProgress, ProgressEvent, Summary
+from dealer.store.health import HealthStore
 from dealer.store.journal import Journal
 from dealer.store.schema import DEALING_DB
 from drivers.api import DealingMachine
@@ -49,7 +50,14 @@ async def make_boards(
     claims = None if evidence is None else ClaimsFile(evidence, clock)
     try:
         job = DuplicationJob(
-            dealer, journal, made, clock=clock, on_progress=on_progress, options=options, claims=claims
+            dealer,
+            journal,
+            made,
+            clock=clock,
+            on_progress=on_progress,
+            options=options,
+            claims=claims,
+            health=HealthStore(journal, clock),
         )
         if on_job is not None:
             on_job(job)
