@@ -51,6 +51,8 @@ class GpioOpener:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
+                # Ctrl-C in the terminal is for the host, which ends this program in good order.
+                start_new_session=True,
             )
         except OSError as error:
             raise DeviceError(
