@@ -1,0 +1,253 @@
+"""The Data Connector over HTTP: scoring programs of other makers find here what they find in the vendor's own service.
+
+Routes only; what commands mean is in ``terminals.interop.data_connector``. From this machine every club is let in.
+From elsewhere a club needs its licence key, of which ``data-connector.json`` (mode 0600) keeps a salted digest.
+Answers are HTTP 200 also when they are errors, because clients repeat everything else; 503 says "ask again".
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import ipaddress
+import json
+import logging
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request as HttpRequest
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from firmware_bridge.errors import ConfigError, StoreError
+from firmware_bridge.service.api import program_version
+from firmware_bridge.service.api_access import Failures, write_private
+from firmware_bridge.service.api_guard import Guard, serving
+from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_stream import encode
+from terminals.interop.data_connector.connector import Caller, Connector
+from terminals.interop.data_connector.context import Answer
+from terminals.interop.data_connector.envelope import GREETING, Refusal, Request, read_request, refused, write_reply
+from terminals.interop.data_connector.numbers import Command, ErrorType
+from terminals.interop.data_connector.shapes import WrongData
+
+DEFAULT_ADDRESS = "127.0.0.1:5079"
+ENDPOINT = "/dc-scoringprogram"
+FILE_NAME = "data-connector.json"
+MAX_CLUB = 100
+RATE, BURST = 50.0, 200.0
+"""Requests a second, and at once, that one address on the network may send."""
+
+logger = logging.getLogger(__name__)
+_PEOPLE = frozenset({Command.PUT_PLAYER_DATA, Command.PUT_PARTICIPATIONS, Command.UPDATE_MOVEMENT, Command.ADD_SESSION})
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """``HOST:PORT``, ``HOST`` or ``:PORT``; [::1]:5079 for IPv6. Raises ConfigError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        host, port = text, ""
+    host = host.strip("[]") or "127.0.0.1"
+    if port and not (port.isascii() and port.isdigit() and int(port) <= 65535):
+        raise ConfigError(
+            f"{text[:60]!r} is no address.", next_step=f"Write HOST:PORT, for example {DEFAULT_ADDRESS}.", code="usage"
+        )
+    return host, int(port) if port else 5079
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is this machine's own."""
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+class ClubKeys:
+    """Licence keys of clubs, for programs that are not on this machine."""
+
+    def __init__(self, path: Path, clubs: dict[str, tuple[bytes, bytes]]) -> None:
+        self._path = path
+        self._clubs = clubs
+
+    def __repr__(self) -> str:
+        return f"ClubKeys({len(self._clubs)} clubs)"
+
+    @classmethod
+    def open(cls, directory: Path) -> ClubKeys:
+        """Read the file, if there is one. Raises StoreError when it can't be understood."""
+        path = directory / FILE_NAME
+        if not path.exists():
+            return cls(path, {})
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))["clubs"]
+            clubs = {str(club): (bytes.fromhex(one["salt"]), bytes.fromhex(one["hash"])) for club, one in found.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StoreError(
+                "the file with the clubs' licence keys can't be understood.",
+                where=str(path),
+                next_step="Move it away and give each club a new key with --data-connector-club.",
+                code="keys-damaged",
+            ) from error
+        return cls(path, clubs)
+
+    @property
+    def clubs(self) -> list[str]:
+        return sorted(self._clubs)
+
+    def add(self, club: str) -> str | None:
+        """Give a club a key of 80 bits, told this once; None when it has one. Raises ConfigError, StoreError."""
+        if not 0 < len(club.strip()) <= MAX_CLUB:
+            raise ConfigError(f"a club id has 1 to {MAX_CLUB} letters.", code="usage")
+        if club in self._clubs:
+            return None
+        key = base64.b32encode(secrets.token_bytes(10)).decode()
+        salt = secrets.token_bytes(16)
+        self._clubs[club] = (salt, _digest(salt, key))
+        kept = {name: {"salt": one[0].hex(), "hash": one[1].hex()} for name, one in self._clubs.items()}
+        write_private(self._path, {"clubs": kept})
+        return key
+
+    def right(self, club: str, key: str) -> bool:
+        salt, kept = self._clubs.get(club, (b"", b""))
+        # The work is the same for a club that nobody knows.
+        return hmac.compare_digest(_digest(salt, key), kept) and bool(kept)
+
+
+def _digest(salt: bytes, key: str) -> bytes:
+    # Keys are random and long, so that one round is enough; nobody chooses them.
+    return hashlib.sha256(salt + key.strip().upper().encode("utf-8", "replace")).digest()
+
+
+class Rate:
+    """A bucket of requests for each address; the one that was quiet longest is forgotten first."""
+
+    def __init__(
+        self, now: Callable[[], float], rate: float = RATE, burst: float = BURST, addresses: int = 4096
+    ) -> None:
+        self._now, self._rate, self._burst, self._addresses = now, rate, burst, addresses
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, address: str) -> bool:
+        """True when the address may send one more request now."""
+        now = self._now()
+        left, at = self._left.get(address, (self._burst, now))
+        left = min(self._burst, left + (now - at) * self._rate)
+        self._left[address] = (max(0.0, left - 1), now)
+        self._left.move_to_end(address)
+        while len(self._left) > self._addresses:
+            self._left.popitem(last=False)
+        return left >= 1
+
+
+class DataConnector:
+    """Answers scoring programs for one running desk."""
+
+    def __init__(self, desk: Desk, keys: ClubKeys) -> None:
+        self._desk = desk
+        self._keys = keys
+        self._connector = Connector(desk.wall)
+        self._failures = Failures(desk.clock.monotonic, limit=10)
+        self._rate = Rate(desk.clock.monotonic)
+
+    def caller(self, request: Request, address: str) -> Caller | ErrorType:
+        """Who asks, or why nothing is answered."""
+        if is_loopback(address):
+            return Caller()
+        if not self._rate.take(address) or self._failures.wait(address):
+            return ErrorType.BUSY
+        if not self._keys.right(request.club, request.licence):
+            self._failures.add(address)
+            return ErrorType.VALIDATION
+        return Caller(request.club, local=False)
+
+    async def answer(self, body: bytes, address: str) -> bytes:
+        """The reply to the body of a POST. Raises StoreError when the disk takes nothing at the moment."""
+        try:
+            request = read_request(body)
+        except WrongData as wrong:
+            return write_reply(Request(0), refused(ErrorType.WRONG_DATA_TYPE, wrong.words))
+        caller = self.caller(request, address)
+        if isinstance(caller, ErrorType):
+            busy = caller is ErrorType.BUSY
+            words = "Too many requests; wait a minute." if busy else "Club id or licence key is not right."
+            return write_reply(request, refused(caller, words))
+        try:
+            quick = self._desk.store.read(lambda c: self._connector.quick(c, request, caller))
+            if quick is not None:
+                return write_reply(request, quick)
+            answer = await self._desk.store.submit(lambda c: self._connector.handle(c, request, caller))
+        except Refusal as refusal:
+            # A poll that fails looks to the client like one without news, so it must at least be on record here.
+            logger.info("scoring program: command %d refused: %s", request.command, refusal.error.name)
+            return write_reply(request, refused(refusal.error, *refusal.lines))
+        except StoreError:
+            raise
+        except Exception as error:
+            logger.error("scoring program: command %d failed: %s", request.command, type(error).__name__)
+            return write_reply(request, refused(ErrorType.EXCEPTION, "The service failed; nothing was changed."))
+        self._apply(request, answer)
+        return write_reply(request, answer.reply)
+
+    def _apply(self, request: Request, answer: Answer) -> None:
+        """Tell terminals and pages what has been committed."""
+        desk = self._desk
+        collector, now = desk.service.collector, desk.clock.monotonic()
+        # Two requests may come back from the disk in one breath: the store knows which event is the last.
+        setup = None if answer.setup is None else desk.store.load_setup()
+        if setup is not None:
+            other = setup.id != collector.setup.id
+            desk.service.send(collector.set_setup(setup, now))
+            if other:
+                for device in desk.store.roster().values():
+                    desk.service.send(collector.set_device(device, now))
+            desk.reload()
+            desk.stream.publish(encode("reset", {"version": desk.cursor}, desk.cursor))
+            desk.on_change()
+        elif request.command in _PEOPLE:
+            desk.reload()
+            desk.stream.publish(encode("people", {}))
+        else:
+            desk.committed()
+        for message in answer.messages:
+            desk.service.send(collector.text(message.text, message.section, message.table, urgent=True))
+
+
+def make_app(connector: DataConnector) -> Starlette:
+    """``GET /`` and ``POST /dc-scoringprogram``."""
+
+    async def greeting(_request: HttpRequest) -> Response:
+        return PlainTextResponse(f"{GREETING} {program_version()} (Firmware Bridge)")
+
+    async def command(request: HttpRequest) -> Response:
+        if "origin" in request.headers:
+            # Only browsers send it: a page from anywhere must not command a service on this machine.
+            return PlainTextResponse("not for browsers", 403)
+        body = await request.body()
+        address = request.client.host if request.client is not None else ""
+        try:
+            reply = await connector.answer(body, address)
+        except StoreError as error:
+            logger.error("scoring program: the store failed: %s", error.code)
+            return PlainTextResponse("the disk takes nothing at the moment; ask again", 503)
+        return Response(reply, media_type="application/json")
+
+    return Starlette(
+        routes=[Route("/", greeting), Route(ENDPOINT, command, methods=["POST"])],
+        middleware=[Middleware(Guard, uploads=(ENDPOINT,))],
+    )
+
+
+@contextlib.asynccontextmanager
+async def serving_data_connector(desk: Desk, keys: ClubKeys, host: str, port: int) -> AsyncIterator[str]:
+    """Serve scoring programs while the block runs; gives the URL. Raises ConfigError when the address can't be used."""
+    async with serving(make_app(DataConnector(desk, keys)), host, port) as url:
+        yield url

@@ -1,0 +1,138 @@
+"""Players and seats between a scoring program and our table of persons. SQL through ``terminals.store`` only.
+
+What the program tells is kept as it came and written to the persons that pages and terminals show. What the tables
+change there (a name, a swap, somebody who left) is found by comparing, and queued for the program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from firmware_bridge.db import Connection
+from terminals.interop.data_connector.movements import places_of
+from terminals.interop.data_connector.shapes import PLAYER, SEAT, Dto, blank, dumps
+from terminals.interop.data_connector.structure import Structure
+from terminals.movement.model import Format
+from terminals.store import data_connector as store
+from terminals.store import desk
+from terminals.store.desk import Person
+
+MAX_NAME = 80
+
+
+def full_name(dto: Dto) -> str:
+    return " ".join(f"{dto['FirstName'] or ''} {dto['LastName'] or ''}".split())[:MAX_NAME]
+
+
+def put_players(connection: Connection, structure: Structure, session: str, rows: Sequence[Dto]) -> None:
+    """Add or change players; who sits already gets the new name."""
+    names = {}
+    for dto in rows:
+        number = dto["PlayerNumber"].strip()
+        names[number] = full_name(dto)
+        store.put_state(connection, structure.event, session, "player", number, dumps(dto))
+    ours = {section.letter for section in structure.sections(session)}
+    for person in desk.people(connection, structure.event):
+        name = names.get(person.number)
+        if name is not None and person.section in ours and name != person.name:
+            changed = Person(person.section, person.pair, person.seat, person.number, name)
+            desk.save_person(connection, structure.event, changed)
+
+
+def unknown_numbers(connection: Connection, structure: Structure, session: str, rows: Sequence[Dto]) -> list[str]:
+    """Numbers in participations that no player has."""
+    known = store.states(connection, structure.event, session, "player")
+    numbers = [(dto["PlayerNumber"] or "").strip() for dto in rows]
+    return sorted({number for number in numbers if number and number not in known})
+
+
+def put_seats(connection: Connection, structure: Structure, session: str, rows: Sequence[Dto]) -> None:
+    """Who sits where; players must have been told before."""
+    known = store.states(connection, structure.event, session, "player")
+    for dto in rows:
+        section = structure.section(dto["SectionLetters"])
+        if section is None:
+            continue
+        key = seat_key(section.letters, dto["TableNumber"], dto["RoundNumber"], dto["Direction"])
+        store.put_state(connection, structure.event, session, "seat", key, dumps(dto))
+        if section.movement is None:
+            continue
+        wanted = (max(1, dto["RoundNumber"]), dto["TableNumber"], dto["Direction"])
+        number = (dto["PlayerNumber"] or "").strip()
+        name = full_name(dto)
+        if number and number in known:
+            name = full_name(json.loads(known[number]))
+        for contestant, seat, *place in places_of(section.movement):
+            if tuple(place) == wanted:
+                person = Person(section.letter, contestant, seat, number, name)
+                desk.save_person(connection, structure.event, person)
+
+
+def seat_key(letters: str, table: int, round: int, direction: int) -> str:
+    return f"{letters}/{table}/{max(1, round)}/{direction}"
+
+
+def queue_people(connection: Connection, structure: Structure, session: str, *, dry: bool = False) -> int:
+    """Queue what the tables changed of players and seats; gives how many items. dry: only count them."""
+    event = structure.event
+    people = {(p.section, p.pair, p.seat): p for p in desk.people(connection, event)}
+    players = store.states(connection, event, session, "player")
+    seats = store.states(connection, event, session, "seat")
+    count = 0
+    for section in structure.sections(session):
+        if section.movement is None:
+            continue
+        places = list(places_of(section.movement))
+        told = {
+            (contestant, seat): seats.get(seat_key(section.letters, table, round, direction))
+            for contestant, seat, round, table, direction in places
+        }
+        for contestant, seat, round, table, direction in places:
+            person = people.get((section.letter, contestant, seat))
+            before = seats.get(seat_key(section.letters, table, round, direction))
+            if person is None or _same(person, before, players):
+                continue
+            partner = told.get((contestant, "2" if seat == "1" else "1"))
+            pairs = section.movement.format is not Format.INDIVIDUAL
+            swapped = pairs and before is not None and partner is not None and _same(person, partner, players)
+            dto = blank(
+                SEAT,
+                SessionGuid=session,
+                SectionLetters=section.letters,
+                TableNumber=table,
+                Direction=direction,
+                RoundNumber=round,
+                IsPlayerSwap=swapped,
+            )
+            first, _, last = person.name.rpartition(" ")
+            if person.number:
+                dto["PlayerNumber"] = person.number
+            elif person.name:
+                dto |= {"FirstName": first or None, "LastName": last}
+            else:
+                dto["IsRemoval"] = True
+            count += 1
+            if dry:
+                continue
+            if person.number and person.number not in players:
+                name = {"FirstName": first or None, "LastName": last or person.number}
+                player = dumps(blank(PLAYER, SessionGuid=session, PlayerNumber=person.number, **name))
+                store.add_item(connection, event, session, "player", person.number, player)
+                players[person.number] = player
+            key = seat_key(section.letters, table, round, direction)
+            store.add_item(connection, event, session, "seat", key, dumps(dto))
+    return count
+
+
+def _same(person: Person, told: str | None, players: dict[str, str]) -> bool:
+    """Whether a person is who the program knows in this seat (None: it knows nobody)."""
+    if told is None:
+        return not person.number and not person.name
+    dto = json.loads(told)
+    number = (dto["PlayerNumber"] or "").strip()
+    if number:
+        known = players.get(number)
+        unnamed = not person.number and known is not None and person.name == full_name(json.loads(known))
+        return person.number == number or unnamed
+    return not person.number and person.name == full_name(dto)

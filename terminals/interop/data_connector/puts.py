@@ -1,0 +1,274 @@
+"""Commands that bring data of an event that runs: results, players, seats, deals, settings, calls of the director."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from dealer.cards import Seat
+from dealer.deal import Deal
+from firmware_bridge.db import Connection
+from firmware_bridge.errors import EntryError
+from terminals.interop.data_connector import validate
+from terminals.interop.data_connector.context import Answer, Context, Message
+from terminals.interop.data_connector.envelope import Refusal, ok
+from terminals.interop.data_connector.numbers import CallStatus, ErrorType
+from terminals.interop.data_connector.people import put_players, put_seats, unknown_numbers
+from terminals.interop.data_connector.program_settings import merged
+from terminals.interop.data_connector.queues import PROGRAM, advance, call_key
+from terminals.interop.data_connector.result_rows import Section, from_dtos, place_of, play_of
+from terminals.interop.data_connector.shapes import (
+    BM2,
+    CALL,
+    DEAL,
+    PLAYER,
+    RESULT,
+    SEAT,
+    SEATS,
+    SUITS,
+    Dto,
+    Shape,
+    dumps,
+)
+from terminals.interop.data_connector.structure import Structure
+from terminals.result import BoardState, PassedOut, Played
+from terminals.store import data_connector as store
+from terminals.store import results
+from terminals.store.results import CurrentResult
+from terminals.sync.director import By, Director
+from terminals.sync.setup import EventSetup, section_number
+
+# --- results -----------------------------------------------------------------------------------------------------
+
+
+def put_results(context: Context) -> Answer:
+    """PutResults: each row is what the board's result is from now on, or that it has none. All rows, or none."""
+    rows = context.rows(RESULT, validate.result)
+    structure = context.structure()
+    # What happened at the tables until now comes first: the program's word is the later one.
+    advance(context.connection, structure)
+    setup = _setup(context, structure)
+    director = Director(context.connection, setup, By(PROGRAM, note=context.request.club[:100], wall=context.wall))
+    boards: dict[tuple[str, int, int, int], list[Dto]] = {}
+    for dto in rows:
+        section = context.section(structure, dto["SectionLetters"])
+        if play_of(section, dto) is None:
+            where = (
+                f"table {section.letters}{dto['TableNumber']}, round {dto['RoundNumber']}, board {dto['BoardNumber']}"
+            )
+            raise Refusal(ErrorType.MOVEMENT, f"The movement does not have {where}.")
+        key = (section.letters, dto["TableNumber"], dto["RoundNumber"], dto["BoardNumber"])
+        boards.setdefault(key, []).append(dto)
+    current = results.current(context.connection, structure.event)
+    messages = []
+    for (letters, table, _, board), told in boards.items():
+        section = context.section(structure, letters)
+        words = _put_board(director, section, told, current)
+        if words:
+            messages.append(Message(f"Board {board}: {words}", section_number(section.letter), table))
+    advance(context.connection, structure)
+    return Answer(ok("Results were taken."), messages=tuple(messages))
+
+
+def _put_board(director: Director, section: Section, rows: Sequence[Dto], current: Sequence[CurrentResult]) -> str:
+    """Give one board its result; words for its table, "" when nothing changed."""
+    last = rows[-1]
+    key = f"{section.letters}/{last['TableNumber']}/{last['RoundNumber']}/{last['BoardNumber']}"
+    there = [
+        row
+        for row in current
+        if row.play.section == section.letter
+        and row.play.board == last["BoardNumber"]
+        and row.content is not None
+        and place_of(section, row.play, row.round, row.table).key(section.letters) == key
+    ]
+    if last["IsDeleted"]:
+        for row in there:
+            director.erase(row.play)
+        return "the result was erased by the scoring program." if there else ""
+    play = play_of(section, last)
+    assert play is not None
+    wanted = from_dtos([dto for dto in rows if not dto["IsDeleted"]])
+    for row in there:
+        if row.play != play:
+            director.erase(row.play)
+        elif _says(row.content, wanted):
+            return ""
+    director.rule(play, wanted)
+    return f"the scoring program says {wanted}."
+
+
+def _says(content: BoardState | None, wanted: BoardState) -> bool:
+    """Whether the stored result says the same; the program may not know the lead, or why a board was not played."""
+    if isinstance(content, Played) and isinstance(wanted, Played) and wanted.lead is None:
+        return (content.contract, content.tricks) == (wanted.contract, wanted.tricks)
+    if isinstance(content, PassedOut) or isinstance(wanted, PassedOut):
+        return content == wanted
+    return content == wanted or (type(content) is type(wanted) and str(content) == "Not played")
+
+
+# --- players and seats -------------------------------------------------------------------------------------------
+
+
+def put_player_data(context: Context) -> Answer:
+    """PutPlayerData."""
+    rows = context.rows(PLAYER, validate.player)
+    put_players(context.connection, context.structure(), context.request.session, rows)
+    return Answer(ok("Players were taken."))
+
+
+def put_participations(context: Context) -> Answer:
+    """PutParticipations."""
+    rows = context.rows(SEAT, validate.seat)
+    structure = context.structure()
+    for dto in rows:
+        section = context.section(structure, dto["SectionLetters"])
+        if dto["RoundNumber"] > 1 and not section.dto["HasExplicitParticipations"]:
+            raise Refusal(ErrorType.VALIDATION, "Later rounds are for sections with explicit participations.")
+    unknown = unknown_numbers(context.connection, structure, context.request.session, rows)
+    if unknown:
+        raise Refusal(ErrorType.ENTRY_UNKNOWN, *(f"There is no player {number[:40]}." for number in unknown))
+    put_seats(context.connection, structure, context.request.session, rows)
+    return Answer(ok("Seats were taken."))
+
+
+# --- deals -------------------------------------------------------------------------------------------------------
+
+
+def put_handrecords(context: Context) -> Answer:
+    """PutHandrecords."""
+    rows = context.rows(DEAL, validate.deal)
+    structure = context.structure()
+    for dto in rows:
+        context.section(structure, dto["SectionLetters"])
+    keep_deals(context, structure, rows)
+    return Answer(ok("Deals were taken."))
+
+
+def keep_deals(context: Context, structure: Structure, rows: Sequence[Dto]) -> None:
+    for dto in rows:
+        key = f"{(dto['SectionLetters'] or '').strip()}/{dto['BoardNumber']}"
+        store.put_state(context.connection, structure.event, dto["SessionGuid"], "deal", key, dumps(dto))
+
+
+def deals_of(connection: Connection, event: str) -> dict[str, dict[int, Deal]]:
+    """The deals that a program told of an event: our section letter -> board -> deal.
+
+    A deal told for one section of a scoring group counts for all of that group. Cards of boards that may be unplayed:
+    not for any page or log.
+    """
+    row = store.event_by_id(connection, event)
+    if row is None:
+        return {}
+    structure = Structure.load(row)
+    by_group: dict[tuple[str, int], dict[int, Deal]] = {}
+    own: dict[str, dict[int, Deal]] = {}
+    for session in structure.guids:
+        for body in store.states(connection, event, session, "deal").values():
+            dto = json.loads(body)
+            deal = _deal(dto)
+            by_group.setdefault((session, dto["ScoringGroupNumber"]), {})[dto["BoardNumber"]] = deal
+            own.setdefault(dto["SectionLetters"].strip(), {})[dto["BoardNumber"]] = deal
+    out = {}
+    for section in structure.sections():
+        shared = by_group.get((structure.session_of(section), section.dto["ScoringGroupNumber"]), {})
+        out[section.letter] = {**shared, **own.get(section.letters, {})}
+    return out
+
+
+def _deal(dto: Dto) -> Deal:
+    # Their suits go up, ours down.
+    pack = {(suit, rank): card for suit in SUITS for rank, card in _cards_of(suit)}
+    hands = {
+        seat: [pack[suit, rank] for suit in SUITS for rank in dto[name + suit]]
+        for seat, name in zip(Seat, SEATS, strict=True)
+    }
+    return Deal.from_hands(hands)
+
+
+def _cards_of(suit: str) -> list[tuple[str, int]]:
+    first = 13 * (3 - SUITS.index(suit))
+    return [(rank, first + index) for index, rank in enumerate("AKQJT98765432")]
+
+
+# --- settings ----------------------------------------------------------------------------------------------------
+
+
+def put_settings(context: Context, shape: Shape) -> Answer:
+    """PutBridgemate2Settings and PutBridgemate3Settings."""
+    older = shape is BM2
+    rows = context.rows(shape, validate.bm2 if older else validate.bm3)
+    structure = context.structure()
+    for dto in rows:
+        context.section(structure, dto["SectionLetters"])
+    bm2, bm3 = (rows, []) if older else ([], rows)
+    keep_settings(context, structure, bm2, bm3)
+    setup = _setup(context, structure)
+    settings, notes = merged(setup.settings, bm2, bm3)
+    context.tell_all(structure.event, notes)
+    if settings == setup.settings:
+        return Answer(ok("Settings were taken."))
+    changed = EventSetup(setup.id, setup.name, setup.sections, settings, setup.plan_version)
+    active = context.is_active(structure)
+    context.save_setup(changed, activate=active)
+    return Answer(ok("Settings were taken."), changed if active else None)
+
+
+def keep_settings(context: Context, structure: Structure, bm2: Sequence[Dto], bm3: Sequence[Dto]) -> None:
+    for rows, model in ((bm2, 2), (bm3, 3)):
+        for dto in rows:
+            key = f"{(dto['SectionLetters'] or '').strip()}/{model}"
+            store.put_state(context.connection, structure.event, dto["SessionGuid"], "settings", key, dumps(dto))
+
+
+# --- calls -------------------------------------------------------------------------------------------------------
+
+_CALL_WORDS = {
+    CallStatus.IN_PROGRESS: "The director is coming.",
+    CallStatus.RESOLVED: "",
+    CallStatus.DEFERRED: "The director comes later.",
+}
+
+
+def put_calls(context: Context) -> Answer:
+    """PutTdCalls: the program's director answers a call, or calls for a table."""
+    rows = context.rows(CALL, validate.call)
+    structure = context.structure()
+    sections = [context.section(structure, dto["SectionLetters"]) for dto in rows]
+    for section, dto in zip(sections, rows, strict=True):
+        if section.movement is not None and dto["TableNumber"] > section.movement.tables:
+            raise Refusal(ErrorType.MOVEMENT, f"There is no table {section.letters}{dto['TableNumber']}.")
+    advance(context.connection, structure)
+    messages = []
+    for section, dto in zip(sections, rows, strict=True):
+        key, body = call_key(section.letters, dto["TableNumber"]), dumps(dto)
+        if store.state(context.connection, structure.event, context.request.session, "call", key) == body:
+            continue
+        status = CallStatus(dto["Status"])
+        # A call that waits is open at our desk: it knows called, coming and done.
+        state = {CallStatus.IN_PROGRESS: 2, CallStatus.RESOLVED: 3}.get(status, 1)
+        kind = "call" if status is CallStatus.LAUNCHED else "call-answered"
+        place = {"section": section.letter, "table": dto["TableNumber"], "round": dto["RoundNumber"]}
+        context.log(structure, kind, state=state, **place)
+        store.put_state(context.connection, structure.event, context.request.session, "call", key, body)
+        words = _CALL_WORDS.get(status, "")
+        if words:
+            messages.append(Message(words, section_number(section.letter), dto["TableNumber"]))
+    _skip_own(context, structure)
+    return Answer(ok("Calls were taken."), messages=tuple(messages))
+
+
+def _skip_own(context: Context, structure: Structure) -> None:
+    """What was just logged is the program's own; the state that it told is kept as it told it."""
+    session = context.request.session
+    states = store.states(context.connection, structure.event, session, "call")
+    advance(context.connection, structure)
+    for key, body in states.items():
+        store.put_state(context.connection, structure.event, session, "call", key, body)
+
+
+def _setup(context: Context, structure: Structure) -> EventSetup:
+    setup = context.stored_setup(structure.id)
+    if setup is None:
+        raise EntryError("the event is not in the store any more.", code="no-event")
+    return setup

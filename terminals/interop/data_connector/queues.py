@@ -1,0 +1,141 @@
+"""From our outbox to the queues of a scoring program: each change of a result and each call becomes one item, once.
+
+Everything happens inside a transaction of the caller, and the position in the outbox is part of it: after a crash the
+same items are made again, or none. What the program itself told is known to it and makes no item.
+"""
+
+from __future__ import annotations
+
+import json
+
+from firmware_bridge.db import Connection
+from terminals.interop.data_connector.result_rows import Place, Section, Told, place_of, to_dto
+from terminals.interop.data_connector.shapes import CALL, Dto, blank, dumps
+from terminals.interop.data_connector.structure import Structure
+from terminals.store import data_connector as store
+from terminals.store import desk, ledger, results
+from terminals.store.desk import DeskEvent
+from terminals.store.values import PlayKey, ResultEvent
+from terminals.sync.projection import resolve
+from terminals.sync.setup import section_letter
+
+PROGRAM = "scoring program"
+"""Who acts when the program does, in the ledger and at the desk."""
+ALARM = "data-connector"
+_STEP = 2000
+
+
+def behind(connection: Connection, event: str) -> bool:
+    """Whether something happened in the event since ``advance`` looked."""
+    position = results.reader_position(connection, store.READER + event)
+    return bool(results.outbox_after(connection, event, position, 1))
+
+
+def advance(connection: Connection, structure: Structure) -> None:
+    """Queue all that happened since the last time."""
+    event, name = structure.event, store.READER + structure.event
+    position = results.reader_position(connection, name)
+    histories: dict[PlayKey, list[ResultEvent]] = {}
+    while rows := results.outbox_after(connection, event, position, _STEP):
+        numbers = {subject for _, kind, subject in rows if kind == "result"}
+        made = {}
+        if numbers:
+            for one in results.all_events(connection, event, min(numbers) - 1):
+                if one.number > max(numbers):
+                    break
+                made[one.number] = one
+        calls = [subject for _, kind, subject in rows if kind == "desk"]
+        found = desk.desk_events(connection, event, after=min(calls) - 1) if calls else []
+        said = {item.number: item for item in found}
+        for number, kind, subject in rows:
+            position = number
+            if kind == "result" and subject in made:
+                _result(connection, structure, made[subject], histories)
+            elif kind == "desk" and subject in said:
+                _call(connection, structure, said[subject])
+    results.set_reader_position(connection, name, position)
+
+
+def _result(
+    connection: Connection, structure: Structure, event: ResultEvent, histories: dict[PlayKey, list[ResultEvent]]
+) -> None:
+    section = structure.section_of(event.play.section)
+    if section is None or event.play.play != 1:
+        return  # the protocol has no word for a second play of a board (Law 15)
+    history = histories.get(event.play)
+    if history is None:
+        history = histories[event.play] = results.of_play(connection, structure.event, event.play)
+    state = resolve(event.play, [one for one in history if one.number <= event.number])
+    place = place_of(section, event.play, state.round or event.round, state.table or event.table)
+    if not place.round or not place.table:
+        return  # a play that no table has: nothing in the protocol could name it
+    session = structure.session_of(section)
+    told = to_dto(section, session, event.play, state.content, place)
+    key, body = place.key(section.letters), dumps(told.dto)
+    known = store.state(connection, structure.event, session, "result", key)
+    if known == body or (state.content is None and not _is_of(known, told.dto)):
+        return
+    if event.actor == PROGRAM:
+        store.put_state(connection, structure.event, session, "result", key, body)
+        return
+    store.add_item(connection, structure.event, session, "result", key, body)
+    _tell(connection, section, place, told)
+
+
+def _is_of(known: str | None, deletion: Dto) -> bool:
+    """Whether what the program has is the result that is deleted now, and not another play's at the same place."""
+    if known is None:
+        return False
+    dto = json.loads(known)
+    return not dto["IsDeleted"] and all(dto[name] == deletion[name] for name in ("PairNorthSouth", "PairEastWest"))
+
+
+def _tell(connection: Connection, section: Section, place: Place, told: Told) -> None:
+    if told.lost:
+        where = f"section {section.letter}, table {place.table}, board {place.board}"
+        text = f"The scoring program can't be told {told.lost} ({where}). Enter it there by hand."
+        ledger.raise_alarm(connection, ALARM, f"result {place.key(section.letters)}", text)
+
+
+# --- calls of the director ---------------------------------------------------------------------------------------
+
+
+def call_key(letters: str, table: int) -> str:
+    return f"{letters}/{table}"
+
+
+def _call(connection: Connection, structure: Structure, item: DeskEvent) -> None:
+    if item.kind not in ("call", "call-answered"):
+        return
+    named = item.data.get("section")
+    letter = section_letter(named) if isinstance(named, int) and 1 <= named <= 26 else str(named or "")
+    section = structure.section_of(letter)
+    state, table = int(item.data.get("state", 0)), int(item.data.get("table") or 0)
+    if section is None or state not in (1, 2, 3) or not table:
+        return
+    session = structure.session_of(section)
+    key = call_key(section.letters, table)
+    known = store.state(connection, structure.event, session, "call", key)
+    before: Dto | None = None if known is None else json.loads(known)
+    is_open = before is not None and before["Status"] != 3
+    if state == 1 and not is_open:
+        hour, minute = _time(item.wall)
+        dto = blank(CALL, SessionGuid=session, SectionLetters=section.letters, TableNumber=table, Status=1)
+        dto |= {"RoundNumber": max(1, int(item.data.get("round") or 1)), "Hour": hour, "Minute": minute}
+    elif before is not None and is_open:
+        # The time of the launch names the call: the protocol gives it no number.
+        dto = {**before, "Status": state}
+    else:
+        return
+    body = dumps(dto)
+    if body == known:
+        return
+    if item.actor == PROGRAM:
+        store.put_state(connection, structure.event, session, "call", key, body)
+    else:
+        store.add_item(connection, structure.event, session, "call", key, body)
+
+
+def _time(wall: str) -> tuple[int, int]:
+    hour, minute = wall[11:13], wall[14:16]
+    return (int(hour), int(minute)) if hour.isdigit() and minute.isdigit() else (0, 0)

@@ -1,0 +1,278 @@
+"""Commands about movements and scoring groups of an event that runs, and questions about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from terminals.interop.data_connector import validate
+from terminals.interop.data_connector.begin import log_method
+from terminals.interop.data_connector.context import Answer, Context
+from terminals.interop.data_connector.envelope import Refusal, Reply, ok
+from terminals.interop.data_connector.numbers import DataType, ErrorType
+from terminals.interop.data_connector.people import put_players, put_seats
+from terminals.interop.data_connector.queues import PROGRAM, advance
+from terminals.interop.data_connector.result_rows import Section, place_of
+from terminals.interop.data_connector.shapes import GROUP, MANAGE, SECTION, SECTION_UPDATE, Dto, dumps
+from terminals.interop.data_connector.structure import Structure, deleted_section
+from terminals.store import data_connector as store
+from terminals.store import results
+from terminals.sync.director import By, Director
+
+_INTERNAL = frozenset({"Updated", "ValidationMessages"})
+
+
+def update_movement(context: Context) -> Answer:
+    """UpdateMovement: add, change or delete a section. The reply lists the rounds that changed.
+
+    Results of a table from its first changed round on are erased, as corrections that the desk can undo.
+    """
+    dto = context.one(SECTION_UPDATE)
+    wrong = validate.section_update(dto)
+    if not context.request.session or dto["SessionGuid"] != context.request.session:
+        wrong.append("The section belongs to another session.")
+    if wrong:
+        raise Refusal(ErrorType.VALIDATION, *wrong)
+    structure = context.structure()
+    letters = dto["Letters"].strip()
+    known = structure.section(letters)
+    if known is not None and structure.session_of(known) != context.request.session:
+        raise Refusal(ErrorType.VALIDATION, "Another session has a section with these letters.")
+    advance(context.connection, structure)
+    if dto["IsDeleted"]:
+        return _delete(context, structure, known, letters)
+    _check_group(structure, dto)
+    section = _section_of(dto, known)
+    first = _first_changes(known, section)
+    erased = 0 if known is None else _erase_from(context, structure, known, first)
+    here = results.current(context.connection, structure.event)
+    seats = dto["Participations"] or ()
+    letter = None if known is None else known.letter
+    empty = not any(row.play.section == letter and row.content is not None for row in here)
+    before = structure.dump()
+    structure.set_group(context.request.session, dto["ScoringGroupNumber"], dto["ScoringGroupScoringMethod"])
+    structure.put_section(section, seats, anew=empty)
+    put_players(context.connection, structure, context.request.session, _named(dto["AddedPlayers"] or ()))
+    setup = _save(context, structure) if structure.dump() != before else None
+    put_seats(context.connection, structure, context.request.session, seats)
+    advance(context.connection, structure)
+    if erased:
+        text = f"The scoring program changed the movement of section {letters}; {erased} results were erased by that."
+        context.tell(f"movement {structure.event} {letters} {first}", text)
+    return Answer(Reply(DataType.MOVEMENT, dumps(_changed_only(section, first))), setup)
+
+
+def _delete(context: Context, structure: Structure, known: Section | None, letters: str) -> Answer:
+    reply = Reply(DataType.MOVEMENT, dumps(deleted_section(context.request.session, letters)))
+    if known is None:
+        return Answer(reply)
+    if len(list(structure.sections())) == 1:
+        raise Refusal(ErrorType.MOVEMENT, "The only section of an event can't be deleted.")
+    structure.drop_section(letters)
+    setup = _save(context, structure)
+    context.tell(f"section {structure.event} {letters}", f"The scoring program deleted section {letters}.")
+    return Answer(reply, setup)
+
+
+def _check_group(structure: Structure, dto: Dto) -> None:
+    """The group is the session's own and scored as it says, or new to the event."""
+    for one in structure.sessions:
+        for group in one["Groups"]:
+            if group["number"] != dto["ScoringGroupNumber"]:
+                continue
+            if one["SessionGuid"] != dto["SessionGuid"]:
+                raise Refusal(ErrorType.VALIDATION, "Another session has a scoring group with this number.")
+            if group["method"] != dto["ScoringGroupScoringMethod"]:
+                raise Refusal(ErrorType.VALIDATION, "ScoringGroupScoringMethod is not that of the scoring group.")
+
+
+def _section_of(dto: Dto, known: Section | None) -> Dto:
+    """The section after the update: tables that are not named stay, tables without rounds go."""
+    section = {field.name: dto.get(field.name) for field in SECTION.fields}
+    tables = {one["TableNumber"]: one for one in dto["Tables"] or ()}
+    if known is not None:
+        if known.dto["HasExplicitParticipations"] != dto["HasExplicitParticipations"]:
+            raise Refusal(ErrorType.VALIDATION, "HasExplicitParticipations can't change any more.")
+        for one in known.dto["Tables"] or ():
+            tables.setdefault(one["TableNumber"], one)
+    section["Tables"] = [tables[number] for number in sorted(tables) if tables[number]["Rounds"]]
+    return section
+
+
+def _first_changes(known: Section | None, section: Dto) -> dict[int, int]:
+    """Table -> its first round that is not as it was."""
+    before = {} if known is None else _rounds(known.dto)
+    after = _rounds(section)
+    out = {}
+    for table in sorted(before.keys() | after.keys()):
+        old, new = before.get(table, {}), after.get(table, {})
+        changed = [number for number in old.keys() | new.keys() if old.get(number) != new.get(number)]
+        if changed:
+            out[table] = min(changed)
+    return out
+
+
+def _rounds(section: Dto) -> dict[int, dict[int, Mapping[str, Any]]]:
+    return {
+        table["TableNumber"]: {
+            one["RoundNumber"]: {name: value for name, value in one.items() if name not in _INTERNAL}
+            for one in table["Rounds"] or ()
+        }
+        for table in section["Tables"] or ()
+    }
+
+
+def _changed_only(section: Dto, first: Mapping[int, int]) -> Dto:
+    """The section with its changed rounds; a table that went away is there without rounds."""
+    tables = []
+    for table in section["Tables"]:
+        number = table["TableNumber"]
+        if number in first:
+            rounds = [one for one in table["Rounds"] or () if one["RoundNumber"] >= first[number]]
+            tables.append({**table, "Rounds": rounds})
+    return {**section, "Tables": tables}
+
+
+def _erase_from(context: Context, structure: Structure, known: Section, first: Mapping[int, int]) -> int:
+    setup = context.stored_setup(structure.id)
+    if setup is None or not first:
+        return 0
+    by = By(PROGRAM, note="the movement was changed", wall=context.wall)
+    director = Director(context.connection, setup, by)
+    count = 0
+    for row in results.current(context.connection, structure.event):
+        if row.play.section != known.letter or row.content is None:
+            continue
+        place = place_of(known, row.play, row.round, row.table)
+        if place.table in first and place.round >= first[place.table]:
+            director.erase(row.play)
+            count += 1
+    return count
+
+
+def _named(players: Sequence[Dto]) -> list[Dto]:
+    """The client does not check added players; those who can't be anybody are left out."""
+    return [one for one in players if not validate.is_blank(one["PlayerNumber"])]
+
+
+def update_scoring_groups(context: Context) -> Answer:
+    """UpdateScoringGroups: all groups of a session with all their sections; movements stay as they are."""
+    rows = context.rows(GROUP, validate.group)
+    structure = context.structure()
+    session = context.request.session
+    before, methods = structure.dump(), structure.methods()
+    foreign = {
+        group["number"] for one in structure.sessions if one["SessionGuid"] != session for group in one["Groups"]
+    }
+    for group in rows:
+        number = group["ScoringGroupNumber"]
+        if number in foreign:
+            raise Refusal(ErrorType.VALIDATION, "Another session has a scoring group with this number.")
+        if group["IsDeleted"]:
+            continue
+        structure.set_group(session, number, group["ScoringMethod"], group["Name"])
+        for one in group["Sections"] or ():
+            section = context.section(structure, one["Letters"])
+            structure.regroup(section.letters, number)
+    for group in rows:
+        if group["IsDeleted"]:
+            used = [one for one in structure.sections() if one.dto["ScoringGroupNumber"] == group["ScoringGroupNumber"]]
+            if used:
+                raise Refusal(ErrorType.VALIDATION, "A scoring group that is deleted has sections.")
+            structure.drop_group(session, group["ScoringGroupNumber"])
+    if structure.dump() != before:
+        store.change_event(context.connection, structure.event, structure.dump())
+    if structure.methods() != methods:
+        log_method(context, structure)
+    return Answer(ok("Scoring groups were updated."))
+
+
+def get_movement(context: Context) -> Answer:
+    """GetMovement: the section as the program sent it."""
+    dto = context.one(SECTION)
+    structure = context.structure(dto["SessionGuid"] or context.request.session)
+    section = structure.section(dto["Letters"])
+    if section is None:
+        raise Refusal(ErrorType.MOVEMENT, "There is no such section.")
+    return Answer(Reply(DataType.MOVEMENT, dumps(section.dto)))
+
+
+def get_all_movements(context: Context) -> Answer:
+    """GetAllMovements: every section of the session."""
+    structure = context.structure()
+    found = [section.dto for section in structure.sections(context.request.session)]
+    return Answer(Reply(DataType.SESSIONS, dumps(found)))
+
+
+# --- ManageBCS ---------------------------------------------------------------------------------------------------
+
+SHUT_DOWN, RUNNING, SCORING_FILE, ALL_SESSIONS, CONNECTOR_FILE = 1, 2, 4, 8, 16
+
+
+def manage(context: Context) -> Answer:
+    """ManageBCS: which sessions there are. Nothing here can be shut down from outside, and no path is told."""
+    command = context.one(MANAGE)["Command"]
+    if command == SHUT_DOWN:
+        if not context.local:
+            raise Refusal(ErrorType.VALIDATION, "Only a program on the same computer may ask for that.")
+        context.tell("shut-down", "A scoring program asked to shut down. The service goes on until you close it.")
+        return Answer(ok("The service goes on; it is closed at its own computer."))
+    if command not in (2, 4, 6, 8, 16, 18, 20, 22):
+        raise Refusal(ErrorType.VALIDATION, "Command is no sum that is known.")
+    kind = DataType.SCORING_FILE_LOCATION
+    if command == ALL_SESSIONS:
+        kind = DataType.ALL_SESSIONS_INFO
+    elif command & RUNNING:
+        kind = DataType.EVENT_INFO
+    active = context.stored_setup()
+    running = None if active is None else store.event_by_id(context.connection, f"{active.id:016x}")
+    shown = [running] if running is not None and context.may_see(running.club) else []
+    if command == ALL_SESSIONS:
+        shown = store.club_events(context.connection, context.request.club)
+    found = [Structure.load(row) for row in shown if row is not None]
+    info = {
+        "EventGuid": found[0].guid if found and command != ALL_SESSIONS else None,
+        "SessionInformation": [line for one in found for line in _session_lines(one)],
+        "IsRunning": bool(shown) if command != ALL_SESSIONS else running is not None,
+        "ScoringFilePath": "",
+        "DataConnectorFilePath": "",
+    }
+    return Answer(Reply(kind, dumps(info)))
+
+
+def _session_lines(structure: Structure) -> list[dict[str, Any]]:
+    return [
+        {
+            "EventGuid": structure.guid,
+            "SessionGuid": one["SessionGuid"],
+            "SessionName": one["Name"],
+            "SessionDateTime": _moment(one),
+            "HasBeenProcessed": True,
+            "Sections": [
+                {
+                    "SectionName": section.dto["Name"],
+                    "SectionLetters": section.letters,
+                    "ScoringGroupNumber": section.dto["ScoringGroupNumber"],
+                    "NumberOfTables": len(section.dto["Tables"] or ()),
+                }
+                for section in structure.sections(one["SessionGuid"])
+            ],
+        }
+        for one in structure.sessions
+    ]
+
+
+def _moment(one: Mapping[str, Any]) -> str:
+    return f"{one['Year']:04}-{one['Month']:02}-{one['Day']:02}T{one['Hour']:02}:{one['Minute']:02}:00"
+
+
+def _save(context: Context, structure: Structure) -> Any:
+    """Keep the changed structure and our event; gives the event when terminals play it."""
+    store.change_event(context.connection, structure.event, structure.dump())
+    before = context.stored_setup(structure.id)
+    if before is None:
+        raise Refusal(ErrorType.ENTRY_UNKNOWN, "There is no such event.")
+    setup = structure.setup(before.settings, before.plan_version % 0xFFFF + 1)
+    active = context.is_active(structure)
+    context.save_setup(setup, activate=active)
+    return setup if active else None
