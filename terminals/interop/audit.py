@@ -114,6 +114,10 @@ class _Audit:
     def _check_scores(self) -> None:
         for index, one in enumerate(self.event.lines):
             result = one.line.result
+            if one.score is not None and one.fault:
+                self.contract_scores += 1
+                self.score_mismatches.append(self._score_mismatch(one, None, one.fault))
+                continue
             if one.score is None or not isinstance(result, (Played, PassedOut)):
                 continue
             computed = score_ns(result, one.line.board, one.line.vulnerability)
@@ -121,15 +125,16 @@ class _Audit:
             self.contract_scores += 1
             if computed != one.score:
                 self.doubtful.setdefault(one.line.board, []).append(index)
-                self.score_mismatches.append(
-                    Mismatch(
-                        Fraction(one.score),
-                        Fraction(computed),
-                        board=one.line.board,
-                        contestant=f"{self._label(one.line.ns)} - {self._label(one.line.ew)}",
-                        detail=str(result),
-                    )
-                )
+                self.score_mismatches.append(self._score_mismatch(one, computed, str(result)))
+
+    def _score_mismatch(self, one: ExchangeLine, computed: int | None, detail: str) -> Mismatch:
+        return Mismatch(
+            Fraction(one.score or 0),
+            None if computed is None else Fraction(computed),
+            board=one.line.board,
+            contestant=f"{self._label(one.line.ns)} - {self._label(one.line.ew)}",
+            detail=detail,
+        )
 
     def _label(self, contestant: Contestant) -> str:
         entrant = self.labels.get(contestant)

@@ -7,7 +7,7 @@ text, because the number of decimals says how exactly they can be checked. Froze
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -77,6 +77,7 @@ class ExchangeLine:
     """A traveller line. score: published points from North-South's side. at: where in the file, for people.
 
     ns_points, ew_points: matchpoints, IMPs or cross-IMPs. contract_text: the contract as written, for messages.
+    fault: why the contract and tricks as written can't be, where they can't.
     """
 
     line: ResultLine
@@ -86,6 +87,7 @@ class ExchangeLine:
     contract_text: str = ""
     note: str = ""
     at: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,19 +157,7 @@ def number_plays(lines: Iterable[ExchangeLine]) -> list[ExchangeLine]:
         key = (line.board, line.section, line.ns, line.ew)
         seen[key] = seen.get(key, 0) + 1
         if seen[key] > 1:
-            numbered = ResultLine(
-                line.board,
-                line.ns,
-                line.ew,
-                line.result,
-                line.section,
-                line.form,
-                line.vulnerability,
-                seen[key],
-                line.ns_players,
-                line.ew_players,
-            )
-            one = ExchangeLine(numbered, one.score, one.ns_points, one.ew_points, one.contract_text, one.note, one.at)
+            one = replace(one, line=replace(line, play=seen[key]))
         out.append(one)
     return out
 

@@ -28,6 +28,7 @@ from terminals.interop.pbn_games import VULNERABLE, Game, games_event, has_resul
 from terminals.interop.pbn_tables import read_columns, read_row
 from terminals.interop.roster import Roster, numbers_collide
 from terminals.interop.tokens import (
+    IMPOSSIBLE,
     is_pass,
     read_artificial,
     read_card,
@@ -117,6 +118,7 @@ class _Reader:
     def __init__(self, games: list[Game], where: str) -> None:
         self.games, self.where = games, where
         self.warnings: list[str] = []
+        self.fault = ""
         self.lines: list[ExchangeLine] = []
         self.roster = Roster()
         self.method = Method.MATCHPOINTS
@@ -249,6 +251,7 @@ class _Reader:
 
     def _line(self, board: int, values: dict[str, str], vulnerability: Vulnerability | None, at: str) -> ExchangeLine:
         section = values.get("Section", "").strip("-")[:8]
+        self.fault = ""
         state, score = self._state(values, at)
         players: dict[str, tuple[Contestant, ...]] = {"NS": (), "EW": ()}
         seats = [values.get(f"PlayerId_{name}", "") for name in ("North", "South", "East", "West")]
@@ -270,7 +273,8 @@ class _Reader:
         except EntryError as error:
             raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None
         ns_points, ew_points = self._points(values)
-        return ExchangeLine(line, score, ns_points, ew_points, values.get("Contract", ""), values.get("Remark", ""), at)
+        contract, remark = values.get("Contract", ""), values.get("Remark", "")
+        return ExchangeLine(line, score, ns_points, ew_points, contract, remark, at, self.fault)
 
     def _points(self, values: Mapping[str, str]) -> tuple[Published | None, Published | None]:
         if self.method is Method.AGGREGATE:
@@ -303,6 +307,7 @@ class _Reader:
                     return Played(contract, tricks, read_card(values.get("Lead", ""))), score
             except EntryError as error:
                 self.warnings.append(f"{at}: {error.what}")
+                self.fault = error.what if error.code == IMPOSSIBLE else ""
         if score is not None:
             side = (Outcome(score),)
             return Assigned(side, side), score

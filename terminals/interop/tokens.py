@@ -15,13 +15,14 @@ from terminals.interop.exchange import Published
 from terminals.result import Artificial, ArtificialSide, Average, FixedPercent
 
 _CONTRACT = re.compile(
-    r"([1-7])\s*(NT|SA|[CDHSN♣♦♥♠])\s*(\*{1,2}|X{1,2}|DBLE?|REDBLE?|D|R)?\s*(?:BY\s+)?([NESW])?", re.IGNORECASE
+    r"([0-9])\s*(NT|SA|[CDHSN♣♦♥♠])\s*(\*{1,2}|X{1,2}|DBLE?|REDBLE?|D|R)?\s*(?:BY\s+)?([NESW])?", re.IGNORECASE
 )
 _PASS = {"PASS", "PASSED", "PASSED OUT", "PASSOUT", "PO", "ALL PASS", "P", "AP", "0"}
 _ARTIFICIAL = re.compile(r"A\s*(\d{1,2}|100)\s*[/-]?\s*(\d{2}|100)", re.IGNORECASE)
 _AVERAGES = {"AVE+": Average.PLUS, "AVE": Average.EVEN, "AVE=": Average.EVEN, "AVE-": Average.MINUS}
 _AVERAGES |= {"AV+": Average.PLUS, "AV": Average.EVEN, "AV-": Average.MINUS, "A+": Average.PLUS, "A-": Average.MINUS}
 _AVERAGES |= {"A=": Average.EVEN, "A": Average.EVEN}
+IMPOSSIBLE = "impossible-result"
 _NUMBER = re.compile(r"[+-]?(?:\d{1,12}(?:[.,]\d{0,12})?|[.,]\d{1,12})(?:\s*½)?|[+-]?½", re.ASCII)
 _LABEL = re.compile(r"([A-Za-z]{0,3})\s*(\d{1,6})\s*(NS|EW|N/S|E/W|N|E)?", re.ASCII | re.IGNORECASE)
 
@@ -45,6 +46,8 @@ def read_contract(text: str, declarer: str) -> Contract:
     if match is None:
         raise EntryError(f"{text.strip()[:16]!r} is no contract.", code="bad-contract")
     level, strain, doubling, inside = match.groups()
+    if level not in "1234567":
+        raise EntryError(f"{text.strip()[:16]!r} can't be: bids are from one to seven (Law 18).", code=IMPOSSIBLE)
     seat = read_seat(inside or declarer)
     if seat is None:
         raise EntryError(f"The contract {text.strip()[:16]!r} has no declarer.", code="bad-contract")
@@ -136,12 +139,16 @@ def read_label(text: str) -> tuple[str, int, str] | None:
 
 
 def read_tricks(text: str, contract: Contract) -> int | None:
-    """Tricks of declarer: ``10``, or against the contract ``+1``, ``=``, ``-2``; None for anything else."""
+    """Tricks of declarer: ``10``, or against the contract ``+1``, ``=``, ``-2``; None for anything else.
+
+    Raises EntryError for numbers that thirteen cards can't give.
+    """
     cleaned = text.strip().replace("−", "-")
-    if re.fullmatch(r"\d{1,2}", cleaned, re.ASCII):
-        return int(cleaned)
     if cleaned in ("=", "+0"):
         return contract.required_tricks
-    if re.fullmatch(r"[+-]\d{1,2}", cleaned, re.ASCII):
-        return contract.required_tricks + int(cleaned)
-    return None
+    if not re.fullmatch(r"[+-]?\d{1,2}", cleaned, re.ASCII):
+        return None
+    tricks = int(cleaned) if cleaned[0] not in "+-" else contract.required_tricks + int(cleaned)
+    if not 0 <= tricks <= 13:
+        raise EntryError(f"{tricks} tricks can't be: declarer wins from 0 to 13.", code=IMPOSSIBLE)
+    return tricks

@@ -28,6 +28,7 @@ from terminals.interop.exchange import (
 )
 from terminals.interop.roster import Roster, numbers_collide
 from terminals.interop.tokens import (
+    IMPOSSIBLE,
     is_pass,
     read_artificial,
     read_card,
@@ -74,6 +75,7 @@ class _Reader:
     def __init__(self, root: Element, event: Element, where: str, repairs: list[str]) -> None:
         self.root, self.event, self.where = root, event, where
         self.warnings = list(repairs)
+        self.fault = ""
         self.lines: list[ExchangeLine] = []
         self.matches: list[ExchangeMatch] = []
         self.datums: list[tuple[str, int, Published]] = []
@@ -277,6 +279,7 @@ class _Reader:
         default: tuple[Contestant, Contestant] | None = None,
     ) -> ExchangeLine | None:
         at = f"board {board}, line {index}"
+        self.fault = ""
         state, score, contract = self._state(element, at)
         ns_players: tuple[Contestant, ...] = ()
         ew_players: tuple[Contestant, ...] = ()
@@ -309,7 +312,9 @@ class _Reader:
             line = ResultLine(board, ns, ew, state, prefix + section, ns_players=ns_players, ew_players=ew_players)
         except EntryError as error:
             raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None
-        return ExchangeLine(line, score, ns_points, ew_points, contract, text_of(element, "NOTES")[:200], at)
+        return ExchangeLine(
+            line, score, ns_points, ew_points, contract, text_of(element, "NOTES")[:200], at, self.fault
+        )
 
     def _state(self, element: Element, at: str) -> tuple[BoardState, int | None, str]:
         """What the line says happened, the published score, and the contract as written."""
@@ -355,6 +360,7 @@ class _Reader:
             return Played(contract, tricks, lead)
         except EntryError as error:
             self.warnings.append(f"{at}: {error.what}")
+            self.fault = error.what if error.code == IMPOSSIBLE else ""
             return None
 
     # teams

@@ -11,13 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from interop_sessions import mitchell, published, with_rulings
 
+from dealer.cards import Seat
 from firmware_bridge.errors import EntryError
+from terminals.contract import Contract, Doubling, Strain
 from terminals.interop.audit import audit_event
+from terminals.interop.pbn_results import read_pbn_results
+from terminals.interop.pbn_results_write import write_pbn_results
 from terminals.interop.publish import EventInfo, publish_session
 from terminals.interop.usebio_read import read_usebio
 from terminals.interop.usebio_write import write_usebio
+from terminals.result import Played
 from terminals.scoring.boards import Method
-from terminals.scoring.lines import PenaltyUnit, ResultLine, SessionAdjustment, two_winners
+from terminals.scoring.lines import Contestant, PenaltyUnit, ResultLine, SessionAdjustment, two_winners
 from terminals.scoring.matchpoints import Unequal
 from terminals.scoring.profile import PLAIN, CrossImpMode, Profile
 from terminals.scoring.profile_file import load_profile
@@ -251,3 +256,25 @@ def test_our_own_files_with_penalties_are_equal(seed: int) -> None:
     event = publish_session(EventInfo("E", "2026-11-26"), score, PLAIN)
     report = audit_event(read_usebio(write_usebio(event)))
     assert report.equal, report.total_mismatches
+
+
+IMPOSSIBLE = [("4S", "8S", "one to seven"), ("10", "14", "0 to 13"), ("10", "-12", "0 to 13")]
+
+
+@pytest.mark.parametrize(("right", "wrong", "why"), IMPOSSIBLE)
+@pytest.mark.parametrize("kind", ["usebio", "pbn"])
+def test_a_result_that_cannot_be_has_no_score(kind: str, right: str, wrong: str, why: str) -> None:
+    played = Played(Contract(4, Strain.SPADES, Doubling.NONE, Seat.NORTH), 10)
+    event = published([ResultLine(1, Contestant("A", 1, "NS"), Contestant("A", 2, "EW"), played)])
+    if kind == "usebio":
+        event = read_usebio(write_usebio(event).replace(f">{right}<".encode(), f">{wrong}<".encode()))
+    else:
+        head, table = write_pbn_results(event).split(b"[ScoreTable")
+        table = table.replace(f" {right} ".encode(), f" {wrong} ".encode())
+        event = read_pbn_results(head + b"[ScoreTable" + table)
+    report = audit_event(event)
+    (one,) = report.score_mismatches
+    assert (one.board, one.published, one.computed) == (1, 420, None)
+    assert why in one.detail
+    assert report.contract_scores_checked == 1
+    assert not report.equal
