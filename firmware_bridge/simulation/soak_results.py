@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import os
 import random
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -51,7 +52,11 @@ CONTROLS = ("commit", "journal")
 
 @dataclass(frozen=True, slots=True)
 class SoakOptions:
-    """terminals: 2 or more. hours: of play. faults: none, realistic, harsh, or rates. without: one of CONTROLS."""
+    """terminals: 2 or more. hours: of play. faults: none, realistic, harsh, or rates. without: one of CONTROLS.
+
+    restore: in mid-evening the store is replaced by a backup made earlier that evening (memories must not be wiped
+    then: nobody could give those results back).
+    """
 
     terminals: int = 100
     hours: float = 4.0
@@ -59,6 +64,7 @@ class SoakOptions:
     seed: int = 1
     evidence: Path | None = None
     without: str = ""
+    restore: bool = False
 
     @property
     def rates(self) -> Rates:
@@ -200,6 +206,9 @@ class _World:
         """Lives of the program, one after the other, until the evening is over and everything has arrived."""
         end = self._options.hours * 3600
         healed = False
+        backup = self._path.with_name("backup.db")
+        stops = [(0.3 * end, lambda: self._back_up(backup)), (0.6 * end, lambda: self._restore(backup))]
+        stops = stops if self._options.restore else []
         while True:
             if not healed and self._loop.time() >= end:
                 healed = True
@@ -208,13 +217,26 @@ class _World:
                     room.power_all()
             rate = 0.0 if healed else self._options.rates.host
             life = self._dice.expovariate(rate / 3600) if rate else HEAL_S
-            left = HEAL_S if healed else end - self._loop.time()
+            while stops and self._loop.time() >= stops[0][0]:
+                stops.pop(0)[1]()
+            left = HEAL_S if healed else min([end, *(at for at, _ in stops[:1])]) - self._loop.time()
             complete = await self._one_life(min(life, left))
-            if complete or self._loop.time() > end + HEAL_S:
+            if (complete and not stops) or self._loop.time() > end + HEAL_S:
                 break
             if not healed:
                 await asyncio.sleep(self._dice.uniform(1, 90))
         self.hours = self._loop.time() / 3600
+
+    def _back_up(self, target: Path) -> None:
+        store = EventStore.open(self._path, threaded=False)
+        store.backup(target)
+        store.close()
+
+    def _restore(self, source: Path) -> None:
+        """What an operator does after the disk has failed: yesterday's file is put where the store was."""
+        for old in self._path.parent.glob(self._path.name + "*"):
+            old.unlink()
+        shutil.copy(source, self._path)
 
     async def _one_life(self, seconds: float) -> bool:
         """One start of the program, killed after ``seconds``; True when the evening was complete."""

@@ -6,6 +6,7 @@ The large run is ``firmware-bridge soak results``; here it is short, and long en
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,12 @@ def test_without_one_mechanism_results_are_lost(without: str) -> None:
     result = soak(SoakOptions(terminals=8, hours=2.0, faults=rates, seed=1, without=without))
     assert result.lost > 0, "this soak could not see a loss"
     assert not result.passed
+
+
+def test_a_backup_restored_in_mid_evening_is_filled_from_the_terminals() -> None:
+    rates = replace(HARSH, memory=0.0)
+    result = soak(SoakOptions(terminals=5, hours=1.5, faults=rates, seed=1, restore=True))
+    assert (result.lost, result.duplicated, result.missing, result.waiting) == (0, 0, 0, 0)
 
 
 def test_evidence_says_the_same_as_the_run(tmp_path: Path) -> None:
