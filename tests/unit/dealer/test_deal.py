@@ -4,7 +4,7 @@ import hashlib
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dealer.board import Board, Vulnerability, dealer_of, vulnerability_of
@@ -52,11 +52,13 @@ def test_small_packs_hit_every_deal_once(hand_size, deals):
     assert all(owners.count(seat) == hand_size for owners in list(seen)[:1000] for seat in range(4))
 
 
+@settings(deadline=None)
 @given(indices)
 def test_rank_inverts_unrank(index):
     assert Deal.from_index(index).index == index
 
 
+@settings(deadline=None)
 @given(indices)
 def test_neighbours_keep_the_order_of_hands(index):
     """A second way to the order: a later index has later North, East and South hands, compared as card lists."""
@@ -65,6 +67,7 @@ def test_neighbours_keep_the_order_of_hands(index):
     assert Deal.from_index(low).hands[:3] <= Deal.from_index(high).hands[:3]
 
 
+@settings(deadline=None)
 @given(indices, st.sampled_from(list(Seat)))
 def test_pbn_routing_and_hands_round_trip(index, first):
     deal = Deal.from_index(index)
@@ -99,6 +102,7 @@ def test_golden_digest():
     assert deal.digest(1).hex() == "6b09b0177f14f36b"
 
 
+@settings(deadline=None)
 @given(indices)
 def test_turning_four_times_is_nothing(index):
     deal = Deal.from_index(index)

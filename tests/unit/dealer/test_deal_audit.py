@@ -5,7 +5,7 @@ import stat
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dealer.audit import (
@@ -129,6 +129,7 @@ def test_chain_covers_order_entropy_source_and_every_board():
     assert [f.code for f in check_chain([public[0], again], [stated[0], again.commitment])] == ["board-repeated"]
 
 
+@settings(deadline=None)
 @given(st.binary(min_size=32, max_size=32))
 def test_fingerprint_can_be_read_out(commitment):
     text = fingerprint_of(commitment)

@@ -1,7 +1,7 @@
 """Random sets: rejection, seeds, origins, board numbers; and what verification refuses."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dealer.board import Board
@@ -102,6 +102,7 @@ def pack(suits, low_ace, down):
     ]
 
 
+@settings(deadline=None)
 @given(
     st.permutations(range(4)),
     st.booleans(),
@@ -121,6 +122,7 @@ def test_any_deal_of_an_unshuffled_pack_is_named(suits, low_ace, down, cut, by_b
     assert unshuffled_name(Deal(bytes(owners)))
 
 
+@settings(deadline=None)
 @given(st.integers(0, N_DEALS - 1))
 def test_random_deals_are_not_called_unshuffled(index):
     # index 0 and its like are found by hypothesis on purpose; they are whole suits and rightly named
