@@ -42,10 +42,13 @@ def individual(players: int, set_size: int, *, rounds: int | None = None, copies
         return whist(players, set_size, rounds=rounds, copies=copies)
     if players % 4 == 0 and has_rainbow(players // 4):
         return rainbow(players // 4, set_size, rounds=rounds)
-    near = [p for p in individual_sizes() if abs(p - players) <= 8]
-    raise EntryError(
-        f"There is no individual movement for {players} players.",
-        next_step="Numbers that do: " + ", ".join(str(p) for p in near or individual_sizes()[:8]) + ".",
+    raise _no_movement(f"individual movement for {players} players", individual_sizes())
+
+
+def _no_movement(what: str, numbers: list[int]) -> EntryError:
+    return EntryError(
+        f"There is no {what}.",
+        next_step=f"Numbers that do: {', '.join(str(number) for number in numbers)}.",
         code="no-movement-fits",
         exit_status=ExitStatus.USAGE,
     )
@@ -64,7 +67,7 @@ def has_rainbow(tables: int) -> bool:
 def whist(players: int, set_size: int, *, rounds: int | None = None, copies: int | None = None) -> Movement:
     """Everybody partners everybody once; see ``individual``. Players from 1, the stationary one is the last."""
     if players not in _WHIST and players not in _GENERATORS:
-        raise EntryError(f"There is no whist movement for {players} players.", exit_status=ExitStatus.USAGE)
+        raise _no_movement(f"whist movement for {players} players", sorted({*_WHIST, *_GENERATORS}))
     sits_out = players in _GENERATORS
     n = players if sits_out else players - 1
     lines: tuple[tuple[int | None, int, int, int], ...] = _generated(players) if sits_out else _WHIST[players]
@@ -124,7 +127,7 @@ def rainbow(tables: int, set_size: int, *, rounds: int | None = None, first_boar
     """
     check_size(tables, set_size, first_board)
     if not has_rainbow(tables):
-        raise EntryError(f"There is no rainbow movement of {tables} tables.", exit_status=ExitStatus.USAGE)
+        raise _no_movement(f"rainbow movement of {tables} tables", [t for t in range(5, 26) if has_rainbow(t)])
     rounds = _rounds(rounds, tables, 4 * tables)
     subtract, multiply = _arithmetic(tables)
     # seat s of table i is taken in round r by player i - step_s * r: four different steps, so every couple meets once

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -316,3 +317,22 @@ def test_swiss_pairs_leaders_and_gives_the_last_the_bye() -> None:
 def test_what_can_not_be_is_refused(call: object) -> None:
     with pytest.raises(EntryError):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("build", "numbers"),
+    [
+        (individual.individual, range(1, 101)),
+        (individual.whist, range(1, 26)),
+        (individual.rainbow, range(2, 26)),
+    ],
+)
+def test_an_individual_that_does_not_exist_names_all_that_do(build: Callable[..., Movement], numbers: range) -> None:
+    made, named = [], set()
+    for number in numbers:
+        try:
+            build(number, 2)
+            made.append(number)
+        except EntryError as error:
+            named.add(error.next_step)
+    assert named == {f"Numbers that do: {', '.join(map(str, made))}."}
