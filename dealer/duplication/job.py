@@ -122,7 +122,7 @@ class DuplicationJob:
             assumed = BoardState.UNKNOWN if self._checks.resume else BoardState.GOOD
             found = await self._journal.take_over(self._plan.set_id, keys, assumed)
             self._states = {k: row.state for k, row in (await self._journal.rows(self._plan.set_id)).items()}
-            todo = [i for i in self._plan.items if self._options.redo or self._states[i.key] not in SETTLED]
+            todo = [item for item in self._plan.items if self._to_do(self._states[item.key])]
             self._desk.report(JobBegan(len(keys), len(keys) - len(todo), len(found)))
             reading = bool(found) and self._checks.resume and self._can_read()
             first, lost = todo[0].key if todo else None, found[0] if found else None
@@ -164,6 +164,12 @@ class DuplicationJob:
             waiting_s=max(0.0, self._mail.waited_s - self._follower.dealing_s),
         )
 
+    def _to_do(self, state: BoardState) -> bool:
+        """A board in this state is made in this run."""
+        if state is BoardState.UNCONFIRMED and self._options.redo_unconfirmed:
+            return True
+        return self._options.redo or state not in SETTLED
+
     # --- one board -----------------------------------------------------------------------------------------------
 
     async def _make(self, item: BoardCopy) -> None:
@@ -171,7 +177,7 @@ class DuplicationJob:
         for number in range(1, self._options.max_attempts + 1):
             if number > 1:
                 self._redeals += 1
-            if self._states[item.key] in SETTLED and number == 1 and not self._options.redo:
+            if number == 1 and not self._to_do(self._states[item.key]):
                 return  # it was read back
             watch, verdict = await self._attempt(item, number)
             if verdict.state not in SETTLED and watch.cards >= PACK_SIZE and self._slot.board_in and self._can_read():

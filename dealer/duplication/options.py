@@ -24,7 +24,8 @@ class JobOptions:
     resume_after_s: after a stop that can be cured, before the machine is asked to go on; resume_limit_s: how long it is
     asked; max_resumes: per attempt. stop_s: for the machine to stop when the run ends. packs_after: attempts that
     failed over the pack before another pack is asked for. read_back: doubtful boards are read where the machine can.
-    redo: make again what is made already. show_cards: instructions may name cards in ``detail``.
+    redo: make again what is made already; redo_unconfirmed: only
+    the boards that ended unconfirmed. show_cards: instructions may name cards in ``detail``.
     new_job_id: a number 1-0xFFFFFFFF that no earlier attempt has had.
     """
 
@@ -43,5 +44,6 @@ class JobOptions:
     packs_after: int = 2
     read_back: bool = True
     redo: bool = False
+    redo_unconfirmed: bool = False
     show_cards: bool = False
     new_job_id: Callable[[], int] = random_job_id

@@ -283,6 +283,18 @@ def test_made_boards_are_left_alone_unless_asked_for(bench: Bench) -> None:
     assert bench.make(BOARDS[:1]).attempts == 1
 
 
+def test_unconfirmed_boards_are_made_again_when_asked_for(bench: Bench) -> None:
+    bench.machine.capabilities = FULL & ~(Capability.LABEL | Capability.KEY)
+    bench.make(BOARDS[:2])
+    bench.machine = FakeMachine(truth=bench.machine.truth)
+    assert bench.make(BOARDS[:2]).attempts == 0
+    bench.machine = FakeMachine(truth=bench.machine.truth)
+    bench.options = JobOptions(redo_unconfirmed=True)
+    summary = bench.make(BOARDS[:2])
+    assert (summary.attempts, summary.complete) == (2, True)
+    assert bench.all_true()
+
+
 def test_nothing_to_do_is_said_at_once(bench: Bench) -> None:
     bench.make(BOARDS[:1])
     bench.machine = FakeMachine()
