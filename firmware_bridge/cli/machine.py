@@ -42,6 +42,52 @@ def cleaned(machine_id: str | None, data: Path | None) -> Outcome:
     return Outcome({"machine": chosen}, f"Machine {chosen}: counting from now.")
 
 
+@machine.command("test")
+@click.option("--machine", "url", help="Device URL of the dealing machine.")
+@click.option("--packs", type=click.IntRange(1, 1000), default=1, show_default=True, help="Packs to deal.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory.")
+@command("machine test")
+def test(url: str | None, packs: int, data: Path | None) -> Outcome:
+    """Deal sorted packs (spade ace first, two of clubs last) and print which cards are taken for which.
+
+    Nothing of it is kept; spades go to North, hearts to East, diamonds to South, clubs to West.
+    """
+    from firmware_bridge.config import load_config
+    from firmware_bridge.errors import DeviceError
+    from firmware_bridge.service.host import host_identity
+    from firmware_bridge.service.trying import deal_sorted_packs
+
+    directory = data_directory(data)
+    url = url or load_config(directory).machine
+    if not url:
+        raise ConfigError("no dealing machine is named.", next_step="Name it with --machine URL; see: devices.")
+    matrix = run_async(deal_sorted_packs(url, host_identity(ensure_directory(directory)), packs))
+    fields = {
+        "packs": matrix.packs,
+        "cards": matrix.cards,
+        "right": matrix.right,
+        "misplaced": matrix.misplaced,
+        "lowest_margin": matrix.lowest_margin,
+        "confusions": [{"came": one.came, "read": one.read, "times": one.times} for one in matrix.confusions()],
+    }
+    error = None
+    if matrix.shifted():
+        error = DeviceError(
+            "most cards differ from a sorted pack.",
+            where=url,
+            next_step="Sort the pack: spades, hearts, diamonds, clubs, each from the ace down; then test again.",
+            code="pack-not-sorted",
+        )
+    elif matrix.right < 52 * packs or matrix.misplaced:
+        error = DeviceError(
+            f"{52 * packs - matrix.right} of {52 * packs} cards were not read as what they are.",
+            where=url,
+            next_step="Clean reader and rollers; replace cards that stand out.",
+            code="misread",
+        )
+    return Outcome(fields, "\n".join(matrix.rows()), error=error)
+
+
 async def _reports(directory: Path) -> list[Any]:
     from dealer.health import assess
     from dealer.store.health import HealthStore

@@ -50,6 +50,7 @@ def _common(function: Any) -> Any:
 @_common
 @click.option("--profile", type=click.Choice(["fast", "camera", "diy"]), default="fast", show_default=True)
 @click.option("--no-label-reader", is_flag=True, help="The operator must confirm each board's number by a key.")
+@click.option("--sorted-pack", is_flag=True, help="The operator loads sorted packs: for `machine test`.")
 @click.option(
     "--fault",
     "faults",
@@ -58,9 +59,12 @@ def _common(function: Any) -> Any:
     help="Something that goes wrong at the CARD-th card, like jam@30 or unplug@60,for=2; may be repeated.",
 )
 @command("simulate dealing-machine")
-def dealing_machine(profile: str, no_label_reader: bool, faults: tuple[str, ...], **common: Any) -> Outcome:
+def dealing_machine(
+    profile: str, no_label_reader: bool, sorted_pack: bool, faults: tuple[str, ...], **common: Any
+) -> Outcome:
     """A dealing machine with its pack of cards, its boards and its operator."""
     options = ["--profile", profile, *(["--no-label-reader"] if no_label_reader else [])]
+    options += ["--sorted-pack"] if sorted_pack else []
     options += [word for fault in faults for word in ("--fault", fault)]
     return _run("machine", options, **common)
 

@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     machine = devices.add_parser("machine", parents=[common], help="a dealing machine and its operator")
     machine.add_argument("--profile", choices=PROFILES, default="fast")
     machine.add_argument("--no-label-reader", action="store_true")
+    machine.add_argument("--sorted-pack", action="store_true", help="packs come sorted, for a test deal")
     known = "; ".join(f"{kind}: {what}" for kind, what in MACHINE_FAULTS.items())
     machine.add_argument("--fault", action="append", default=[], metavar="KIND@CARD[,for=N]", help=known)
     station = devices.add_parser("station", parents=[common], help="a base station with terminals and players")
@@ -79,7 +80,15 @@ def _device(
     if args.no_label_reader:
         profile = profile.without(Capability.LABEL | Capability.ORIENTATION)
     return Machine(
-        media, now, seed=args.seed, speed=speed, profile=profile, evidence=evidence, faults=faults, byte_time=byte_time
+        media,
+        now,
+        seed=args.seed,
+        speed=speed,
+        profile=profile,
+        evidence=evidence,
+        faults=faults,
+        byte_time=byte_time,
+        sorted_pack=args.sorted_pack,
     )
 
 

@@ -51,8 +51,10 @@ class Machine:
         chance: random.Random | None = None,
         operator: bool = True,
         byte_time: float = 0.0,
+        sorted_pack: bool = False,
     ) -> None:
         self._media = media
+        self._sorted_pack = sorted_pack
         self._seed = f"{seed}:machine"
         self._device_id = device_id(seed, "machine")
         self._speed = speed
@@ -239,9 +241,10 @@ class Machine:
             self.firmware.on_board()
 
     def load(self, cards: list[int]) -> None:
-        """A pack, shuffled, into the hopper."""
+        """A pack, shuffled unless a sorted one is wanted for a test deal, into the hopper."""
         order = sorted(cards)
-        random.Random(f"{self._seed}:shuffle:{self.world.shuffles}").shuffle(order)
+        if not self._sorted_pack:
+            random.Random(f"{self._seed}:shuffle:{self.world.shuffles}").shuffle(order)
         self.world.do("load", order)
         if self.firmware is not None:
             self.firmware.on_hopper()
