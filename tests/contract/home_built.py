@@ -148,7 +148,7 @@ class World:
             self.moved += seconds
             if self.moved >= BEAM * (12 if len(self.at_reader) == 2 else 1):
                 place = next((p for p, gate in enumerate(("gate_1", "gate_2", "gate_3")) if on[gate]), 3)
-                if self.strike("gate"):
+                if place < 3 and self.strike("gate"):
                     place = 3
                 way = 1e9 if self.strike("jam") else PITCH * (place + 1)
                 self.leaving = [self.at_reader, place, way, 1e9 if self.strike("hang") else EXIT]
@@ -322,13 +322,17 @@ def _act(action, board, copy):
         elif action in (Action.COLLECT_CARDS, Action.REPLACE_PACK, Action.CLEAR_JAM):
             world.pull()
             world.clear_belt()
-            world.new_pack()
+            world.hopper = []
         elif action == Action.REMOVE_BOARD:
             world.pull()
         elif action == Action.CLOSE_COVER:
             world.covered = True
         elif action == Action.CONFIRM_BOARD:
             world.pressed["key"] = True
+    if action in (Action.COLLECT_CARDS, Action.REPLACE_PACK, Action.CLEAR_JAM):
+        time.sleep(HAND)
+        with PINS.lock:
+            world.new_pack()
     if action == Action.CONFIRM_BOARD:
         time.sleep(HAND)
         with PINS.lock:
