@@ -1,0 +1,229 @@
+"""The test of a machine with a sorted pack: every card is known, so every false read and every false pocket shows.
+
+A new pack in order is dealt, card by card in turn to N, E, S, W; nothing is a secret here. What the reader made of each
+card goes into a confusion matrix over several packs: which card was taken for which, and how far ahead the right one
+was. The same pack may be run face order or reversed; which way it lay is found out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from dealer.cards import PACK_SIZE, card_name
+from dealer.deal import Deal
+from dealer.duplication.checks import JOKER, Checks, Placement
+from dealer.duplication.contact import Contact
+from dealer.duplication.instructions import Instruction
+from dealer.duplication.options import JobOptions
+from dealer.duplication.plan import BoardCopy
+from dealer.duplication.progress import CardCounted, OnProgress
+from dealer.duplication.slot import LineBroken, Starter
+from drivers.api import (
+    UNKNOWN,
+    Action,
+    Armed,
+    BoardInserted,
+    BoardPulled,
+    Capability,
+    CardPassed,
+    Connected,
+    DealingMachine,
+    Disconnected,
+    JobDone,
+    MachineFault,
+    Sound,
+)
+from firmware_bridge.clock import Clock
+from firmware_bridge.errors import DeviceError, LinkLost
+
+TEST_BOARD = 999
+"""Number on the display during a test; any board may be put in."""
+
+ROUND = Deal(bytes(card % 4 for card in range(PACK_SIZE)))
+"""Where the cards of the sorted pack go: in turn to North, East, South and West."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One card of one test: which it was, what the reader made of it, where it was sent and seen (``UNKNOWN``: not)."""
+
+    expected: int
+    read: int
+    runner_up: int
+    margin: int
+    wanted: int
+    confirmed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackTest:
+    """One pack. ``stopped``: the machine's fault number when it did not get through, else 0."""
+
+    passes: tuple[Pass, ...]
+    reversed: bool
+    stopped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """What all packs together say.
+
+    taken_for: (card, what it was read as) and how often, wrong ones only. weakest: the cards with the lowest median
+    margin, lowest first. wrong_pockets: cards seen in another pocket than they were sent to. neighbours: (card,
+    runner-up) of the commonest second choices.
+    """
+
+    packs: int
+    cards: int
+    right: int
+    unread: int
+    taken_for: dict[tuple[int, int], int]
+    wrong_pockets: int
+    stopped: int
+    weakest: tuple[tuple[int, float], ...]
+    neighbours: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        return self.cards > 0 and self.right == self.cards and not self.wrong_pockets and not self.stopped
+
+    def rows(self) -> list[tuple[str, str, int]]:
+        """The matrix as a list: card, read as, times; cards that were not read under "-"."""
+        found = [(card_name(card), _name(read), times) for (card, read), times in self.taken_for.items()]
+        return sorted(found, key=lambda row: (-row[2], row[0]))
+
+
+def _name(card: int) -> str:
+    if 0 <= card < PACK_SIZE:
+        return card_name(card)
+    return {UNKNOWN: "-", JOKER: "joker"}.get(card, "?")
+
+
+def order_of(reads: Sequence[int]) -> tuple[list[int], bool]:
+    """The expected cards of a sorted pack that read like this, and whether it lay the other way round."""
+    forward = list(range(PACK_SIZE))
+    backward = forward[::-1]
+    score = [sum(read == card for read, card in zip(reads, order, strict=False)) for order in (forward, backward)]
+    return (backward, True) if score[1] > score[0] else (forward, False)
+
+
+def evaluate(tests: Iterable[PackTest]) -> Confusion:
+    """The confusion matrix over all packs."""
+    done = list(tests)
+    passes = [item for test in done for item in test.passes]
+    wrong = Counter((item.expected, item.read) for item in passes if item.read != item.expected)
+    margins: dict[int, list[int]] = {}
+    for item in passes:
+        if item.read == item.expected:
+            margins.setdefault(item.expected, []).append(item.margin)
+    weakest = sorted(((card, float(median(values))) for card, values in margins.items()), key=lambda pair: pair[1])
+    near = Counter((item.expected, item.runner_up) for item in passes if item.runner_up < PACK_SIZE)
+    return Confusion(
+        packs=len(done),
+        cards=len(passes),
+        right=sum(item.read == item.expected for item in passes),
+        unread=sum(item.read == UNKNOWN for item in passes),
+        taken_for=dict(wrong),
+        wrong_pockets=sum(item.confirmed not in (UNKNOWN, item.wanted) for item in passes),
+        stopped=sum(test.stopped != 0 for test in done),
+        weakest=tuple(weakest[:5]),
+        neighbours=dict(near.most_common(10)),
+    )
+
+
+class MachineTester:
+    """Deals sorted packs. One at a time per machine."""
+
+    def __init__(
+        self,
+        machine: DealingMachine,
+        clock: Clock,
+        *,
+        on_progress: OnProgress | None = None,
+        options: JobOptions | None = None,
+    ) -> None:
+        self._machine = machine
+        self._options = options or JobOptions(confirm_rounds=0)
+        self._desk = Contact(machine, clock, self._options, 1, on_progress)
+
+    async def run(self, packs: int = 1) -> list[PackTest]:
+        """Deal that many packs. Raises DeviceError when the machine is missing, refuses for good or is lost."""
+        if self._machine.identity is None:
+            await self._machine.connect(self._options.connect_s)
+        self._desk.require_routing()
+        tests: list[PackTest] = []
+        try:
+            self._desk.slot.look(await self._machine.snapshot())
+            await self._machine.abort(0)
+            while len(tests) < packs:
+                tests.append(await self._one())
+                self._desk.slot.must_go = self._desk.slot.board_in
+        except (LinkLost, LineBroken) as error:
+            raise DeviceError(
+                "The machine was lost during the test.",
+                where=self._machine.url,
+                next_step="Check cable and power, then test again.",
+                code="machine-lost",
+            ) from error
+        finally:
+            self._desk.mail.close()
+        return tests
+
+    async def _one(self) -> PackTest:
+        item = BoardCopy(TEST_BOARD, 1, ROUND, ROUND.digest(TEST_BOARD))
+        order = Armed(self._options.new_job_id(), item.board, item.copy, item.routing, item.digest)
+        identity = self._desk.identity()
+        # Whatever board is put in: nothing that is dealt here is ever played.
+        placement = Placement(item, identity.capabilities & ~Capability.KEY, Checks.without("label", "orientation"))
+        if self._desk.slot.must_go:
+            text = "Take the board out and put the pack in order again."
+            await self._desk.tell(Instruction(text, Action.REMOVE_BOARD, Sound.NONE, item.board, item.copy))
+        while self._desk.slot.must_go:
+            event = await self._desk.mail.get(None)
+            assert event is not None
+            self._desk.slot.note(event)
+            _raise_if_lost(event)
+        starter = Starter(self._machine, self._desk.mail, self._desk.slot, self._options, self._desk.tell, 1)
+        await starter.start(order, item, placement, _Record())
+        seen: list[CardPassed] = []
+        stopped = 0
+        while True:
+            event = await self._desk.mail.get(self._options.silence_s)
+            if event is None:
+                stopped = stopped or UNKNOWN
+                break
+            self._desk.slot.note(event)
+            _raise_if_lost(event)
+            if isinstance(event, CardPassed) and event.job_id == order.job_id:
+                seen.append(event)
+                counts = [sum(card.wanted == pocket for card in seen) for pocket in range(4)]
+                north, east, south, west = counts
+                self._desk.report(CardCounted(TEST_BOARD, 1, len(seen), (north, east, south, west)))
+            elif isinstance(event, MachineFault) and event.job_id in (0, order.job_id):
+                stopped = int(event.fault)
+                break
+            elif isinstance(event, BoardPulled | BoardInserted):
+                stopped = UNKNOWN
+                break
+            elif isinstance(event, JobDone) and event.job_id == order.job_id:
+                break
+        if stopped:
+            await self._machine.abort(0)
+        expected, backwards = order_of([card.best for card in seen])
+        passes = tuple(
+            Pass(card, event.best, event.runner_up, event.margin, event.wanted, event.confirmed)
+            for card, event in zip(expected, seen, strict=False)
+        )
+        return PackTest(passes, backwards, stopped)
+
+
+class _Record:
+    started = False
+
+
+def _raise_if_lost(event: object) -> None:
+    if isinstance(event, Disconnected) or (isinstance(event, Connected) and event.restarted):
+        raise LineBroken(started=True)
