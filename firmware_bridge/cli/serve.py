@@ -28,6 +28,17 @@ SERVICE_FILE = "service.json"
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one.")
 @click.option("--cert", type=click.Path(path_type=Path), help="TLS certificate (PEM).")
 @click.option("--key", type=click.Path(path_type=Path), help="Key of the certificate (PEM).")
+@click.option(
+    "--data-connector",
+    "connector",
+    is_flag=False,
+    flag_value="127.0.0.1:5079",
+    metavar="[HOST:PORT]",
+    help="Let scoring programs connect as to Bridgemate's Data Connector; 127.0.0.1:5079 if no address is given.",
+)
+@click.option(
+    "--data-connector-club", "clubs", multiple=True, metavar="CLUB", help="Make a licence key for a club's programs."
+)
 @click.option("--until-complete", is_flag=True, help="End when every scheduled board has a result.")
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory; its event goes on.")
 @command("serve")
@@ -41,6 +52,8 @@ def serve(
     port: int | None,
     cert: Path | None,
     key: Path | None,
+    connector: str | None,
+    clubs: tuple[str, ...],
     until_complete: bool,
     data: Path | None,
 ) -> Outcome:
@@ -69,7 +82,9 @@ def serve(
         with owned(directory):
             address = (config.host if host is None else host, config.port if port is None else port)
             fields, text = run_async(
-                _serve(directory, request, urls, machine, address, (cert, key), until_complete, view)
+                _serve(
+                    directory, request, urls, machine, address, (cert, key), (connector, clubs), until_complete, view
+                )
             )
     finally:
         view.close()
@@ -84,11 +99,13 @@ async def _serve(
     machine: str,
     address: tuple[str, int],
     tls: tuple[Path | None, Path | None],
+    connector: tuple[str | None, tuple[str, ...]],
     until_complete: bool,
     view: Any,
 ) -> tuple[dict[str, Any], str]:
     from firmware_bridge.service.api import make_app
     from firmware_bridge.service.api_guard import serving
+    from firmware_bridge.service.data_connector import data_connector
     from firmware_bridge.service.desk_dealing import DealingDesk
     from firmware_bridge.service.desk_running import running
     from firmware_bridge.service.host import host_identity
@@ -116,6 +133,7 @@ async def _serve(
             desk.listens = address[0]
             app = make_app(desk, dealing, routes())
             url = await stack.enter_async_context(serving(app, *address, certificate=tls[0], key=tls[1]))
+            await stack.enter_async_context(data_connector(desk, directory, *connector, progress))
             stack.enter_context(_announced(directory, url, desk.access.codes["director"]))
             progress(f"Serving at {url}. Ctrl-C ends it.")
             progress(f"The director's desk: {url}/desk#{desk.access.codes['director']}")

@@ -247,7 +247,39 @@ def make_app(connector: DataConnector) -> Starlette:
 
 
 @contextlib.asynccontextmanager
-async def serving_data_connector(desk: Desk, keys: ClubKeys, host: str, port: int) -> AsyncIterator[str]:
-    """Serve scoring programs while the block runs; gives the URL. Raises ConfigError when the address can't be used."""
-    async with serving(make_app(DataConnector(desk, keys)), host, port) as url:
-        yield url
+async def data_connector(
+    desk: Desk, directory: Path, address: str | None, clubs: tuple[str, ...], tell: Callable[[str], None]
+) -> AsyncIterator[str | None]:
+    """Serve scoring programs while the block runs; gives the URL, None without an ``address``.
+
+    clubs: those that get a licence key if they have none. tell: words for whoever started the service. Raises
+    ConfigError when the address can't be used, or is on the network and no club has a key.
+    """
+    keys = ClubKeys.open(directory)
+    for club in clubs:
+        key = keys.add(club)
+        if key is not None:
+            tell(f"Licence key of club {club}: {key} (it is not shown again)")
+    if address is None:
+        yield None
+        return
+    host, port = parse_address(address)
+    if not is_loopback(host) and not keys.clubs:
+        raise ConfigError(
+            "no club has a licence key, and the address can be reached from the network.",
+            where=address,
+            next_step="Give --data-connector-club CLUB once, and its key to the scoring program.",
+            code="no-club",
+        )
+    try:
+        async with serving(make_app(DataConnector(desk, keys)), host, port) as url:
+            tell(f"Scoring programs connect to {url} (Data Connector).")
+            yield url
+    except ConfigError as error:
+        if error.code != "address-in-use":
+            raise
+        raise ConfigError(
+            error.what,
+            next_step="Stop the vendor's Data Connector, or give another address with --data-connector HOST:PORT.",
+            code=error.code,
+        ) from error
