@@ -1,4 +1,4 @@
-"""Hand records as one HTML file with its style inside; prints two columns of boards that no page break cuts."""
+"""Hand records as one HTML file with its style inside; prints three columns of boards that no page break cuts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ header { display: flex; flex-wrap: wrap; gap: 0 1.5rem; align-items: baseline; m
 h1 { font-size: 1.3rem; margin: 0; }
 main { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: .5rem; }
 article { border: 1px solid #999; padding: .5rem; break-inside: avoid; display: grid;
-  grid-template-columns: 1fr 1fr 1fr; gap: .25rem; }
+  grid-template-columns: 34% 27% 39%; gap: .25rem 0; }
 article > h2 { font-size: 1.5rem; margin: 0; grid-area: 1 / 1; } h2 small { display: block; font: 12px sans-serif; }
 .n { grid-area: 1 / 2; } .w { grid-area: 2 / 1; } .e { grid-area: 2 / 3; } .s { grid-area: 3 / 2; }
 .c { grid-area: 2 / 2; place-self: center; width: 3.4rem; height: 3.4rem; box-sizing: border-box;
@@ -24,10 +24,14 @@ article > h2 { font-size: 1.5rem; margin: 0; grid-area: 1 / 1; } h2 small { disp
 .ns { border-top-width: 6px; border-bottom-width: 6px; } .ew { border-left-width: 6px; border-right-width: 6px; }
 .c b { text-decoration: underline; } .h { grid-area: 3 / 1; font-size: 12px; } .d { grid-area: 3 / 3; }
 ul { list-style: none; margin: 0; padding: 0; } li { white-space: nowrap; } .red { color: #b00000; }
-table { border-collapse: collapse; font-size: 12px; } td, th { padding: 0 .25em; text-align: center; }
+table { border-collapse: collapse; font-size: 12px; } td, th { padding: 0 .22em; text-align: center; }
 .p { grid-column: 1 / 4; font-size: 13px; }
-@media print { body { margin: 0; font-size: 9.5pt; } main { grid-template-columns: 1fr 1fr 1fr; }
-  article { padding: 1.5mm; } .red { color: #000; } }
+@page { size: A4; margin: 10mm; }
+@media print { body { margin: 0; font-size: 9pt; } .c { width: 2.6rem; height: 2.6rem; font-size: 8px; }
+  .ns { border-top-width: 4px; border-bottom-width: 4px; } .ew { border-left-width: 4px; border-right-width: 4px; }
+  main { grid-template-columns: 1fr 1fr 1fr; }
+  article { padding: 1.5mm; } table, .h, h2 small { font-size: 7.5pt; } .d td, .d th { padding: 0 .16em; }
+  .red { color: #000; } }
 """
 
 
@@ -65,8 +69,8 @@ def _article(item: RecordBoard) -> str:
         + "".join(_hand(board, seat) for seat in Seat)
         + _compass(board)
     )
-    points = ", ".join(f"{seat.letter}&nbsp;{item.points[seat]}" for seat in Seat)
-    head += f'<div class="h">HCP<br>{points}</div>'
+    north, east, south, west = item.points
+    head += f'<div class="h">HCP<br>N&nbsp;{north} S&nbsp;{south}<br>E&nbsp;{east} W&nbsp;{west}</div>'
     if item.tricks is not None:
         heads = "".join(f"<th>{'NT' if strain == 4 else _symbol(strain)}</th>" for strain in STRAIN_ORDER)
         rows = "".join(
@@ -75,7 +79,7 @@ def _article(item: RecordBoard) -> str:
             + "</tr>"
             for seat in (Seat.NORTH, Seat.SOUTH, Seat.EAST, Seat.WEST)
         )
-        head += f'<table class="d"><tr><th></th>{heads}</tr>{rows}</table>'
+        head += f'<div class="d"><table><tr><th></th>{heads}</tr>{rows}</table></div>'
     if item.par is not None:
         head += f'<div class="p">Par {escape(str(item.par))}</div>'
     return f"<article>{head}</article>"
