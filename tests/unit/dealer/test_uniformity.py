@@ -5,12 +5,16 @@ The limit is p < 1e-6 for each test (a false alarm in a hundred thousand runs); 
 
 import json
 import math
+import os
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
 
 from dealer.bulk import BulkDeals, masks_of_owners, random_indices, rank, unrank
 from dealer.deal import N_DEALS
+from dealer.formats.api import read_deals
 from dealer.generate import SeededBytes
 from dealer.uniformity import (
     TESTS,
@@ -152,3 +156,17 @@ def test_command_prints_the_table(capsys):
     assert [row["name"] for row in report["tests"]] == [*TESTS, "first deal"]
     assert all(0 <= row["p"] <= 1 for row in report["tests"])
     assert "p" in table_text(run_suite(100)).splitlines()[0]
+
+
+@pytest.mark.external("dealer")
+def test_debians_dealer_is_caught_by_the_serial_test():
+    """A real program with the fault: its hands look right one by one and remember the deal before."""
+    program = shutil.which("dealer", path=os.environ.get("PATH", "") + os.pathsep + "/usr/games")
+    script = b"generate 100000\nproduce 6000\naction printpbn\n"
+    done = subprocess.run([program, "-s", "1"], input=script, capture_output=True, check=True)
+    boards = read_deals(done.stdout, format_name="pbn").boards
+    assert len(boards) == 6000
+    owners = np.frombuffer(b"".join(board.deal.owners for board in boards), dtype=np.uint8).reshape(-1, 52).T
+    results = {result.name: result for result in run_suite(6000, lambda count: from_owners(owners))}
+    assert results["stays"].p < LIMIT
+    assert results["shape"].p > LIMIT
