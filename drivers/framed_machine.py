@@ -35,6 +35,7 @@ from drivers.machine_events import event_of, reply_of, report_of, snapshot_of
 from drivers.port_task import PortDown, PortEvent, PortMessage, PortTask, PortUp
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import DeviceError, LinkLost
+from firmware_bridge.link.sender import QueueFull
 from firmware_bridge.link.session import RandomBits
 from firmware_bridge.wire.messages import (
     BY_CLASS,
@@ -339,8 +340,8 @@ class FramedMachine:
     def _try_send(self, message: Message) -> None:
         try:
             self._port.send_now(message)
-        except LinkLost:
-            # It stays among those that wait and goes out with the next session.
+        except (LinkLost, QueueFull):
+            # It stays among those that wait: it goes out with the next session, or its time runs out.
             return
 
     def _fail_waiting(self, error: LinkLost) -> None:

@@ -176,6 +176,8 @@ def _open(path: str, settings: SerialSettings) -> Any:
         port.open()
         _settle(port, path)
     except Exception as error:
+        if port.is_open:
+            port.close()
         raise _explain(error, path, settings) from error
     return port
 

@@ -109,6 +109,23 @@ def test_what_is_no_serial_port_is_said_to_be_none(tmp_path, kind):
     assert caught.value.code == "port-unusable"
 
 
+def test_a_port_that_fails_after_opening_is_not_left_open(pty, monkeypatch):
+    import drivers.serial_port as module
+
+    def fail(port, path):
+        raise OSError(errno.EIO, "no")
+
+    async def scenario():
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_settle", fail)
+            with pytest.raises(DeviceError):
+                await opener_for(pty.path)()
+        stream = await opener_for(pty.path)()
+        await stream.close()
+
+    run(scenario())
+
+
 def test_missing_permission_names_the_group():
     error = PermissionError(errno.EACCES, "Permission denied")
     told = _explain(error, "/dev/null", SerialSettings("/dev/null"))
