@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "read": ("firmware_bridge.cli.read:read", "Read boards: learn hand-dealt ones, or compare after play."),
     "restore": ("firmware_bridge.cli.restore:restore", "Show where each card of a board belongs."),
     "serve": ("firmware_bridge.cli.serve:serve", "Collect results from base stations."),
+    "td": ("firmware_bridge.cli.td:td", "The director's commands to a running service."),
+    "db": ("firmware_bridge.cli.db:db", "Check, back up, export and rebuild the database of results."),
     "simulate": ("firmware_bridge.cli.simulate:simulate", "Run a simulated device at its true pace."),
     "devices": ("firmware_bridge.cli.devices:devices", "List ports and ask devices who they are."),
     "movement": ("firmware_bridge.cli.movement:movement", "Propose, verify and show movements."),

@@ -1,0 +1,121 @@
+"""``db``: look after the database of results: check, backup, export, rebuild, and erase a person."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.cli.running import run_async
+from firmware_bridge.config import data_directory
+from firmware_bridge.errors import ConfigError
+
+DATA = click.option("--data", type=click.Path(path_type=Path), help="Data directory.")
+
+
+@click.group()
+def db() -> None:
+    """Look after the database of results."""
+
+
+@db.command("check")
+@DATA
+@command("db check")
+def check(data: Path | None) -> Outcome:
+    """Let the database look for damage, and count what is in it."""
+    from terminals.store import ledger
+
+    with _store(data) as store:
+        store.database.check()
+        counts = store.read(lambda connection: ledger.counts(connection))
+    text = "No damage. " + ", ".join(f"{number} {name}" for name, number in counts.items()) + "."
+    return Outcome({"records": dict(counts)}, text)
+
+
+@db.command("backup")
+@click.argument("target", type=click.Path(path_type=Path))
+@DATA
+@command("db backup")
+def backup(target: Path, data: Path | None) -> Outcome:
+    """Write a consistent copy to TARGET, also while results come in; TARGET may be on a stick."""
+    place = target / "events.db" if target.is_dir() else target
+    with _store(data) as store:
+        store.backup(place)
+    return Outcome({"out": str(place), "bytes": place.stat().st_size}, f"Copied to {place}.")
+
+
+@db.command("export")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--without-people", is_flag=True, help="Leave names and numbers of players out.")
+@DATA
+@command("db export")
+def export(out: Path, without_people: bool, data: Path | None) -> Outcome:
+    """Write the active event as JSON lines: every record and every event, in the order in which they were stored."""
+    from terminals.sync.export import write
+
+    with _store(data) as store:
+        event = _event(store)
+        count = store.read(lambda connection: write(connection, event, out, people=not without_people))
+    return Outcome({"lines": count, "out": str(out)}, f"{count} lines in {out}.")
+
+
+@db.command("rebuild")
+@DATA
+@command("db rebuild")
+def rebuild(data: Path | None) -> Outcome:
+    """Work out all current results again from the events. Not while an evening or service runs."""
+    with _owned(data), _store(data) as store:
+        changed = run_async(store.rebuild(_event(store)))
+    return Outcome({"changed": changed}, f"Rebuilt; {changed} current results were different.")
+
+
+@db.command("erase-person")
+@click.option("--number", default="", help="Membership number.")
+@click.option("--name", default="", help="Name, exactly as it is stored.")
+@DATA
+@command("db erase-person")
+def erase_person(number: str, name: str, data: Path | None) -> Outcome:
+    """Take a person out of every event. Results stay; earlier backups and exports keep the name."""
+    from terminals.store import desk
+
+    if not number and not name:
+        raise ConfigError("say who is to be erased.", next_step="Give --number or --name.")
+    with _owned(data), _store(data) as store:
+        places = run_async(store.submit(lambda connection: desk.erase_person(connection, number, name)))
+    return Outcome({"places": places}, f"Erased in {places} places. Earlier backups and exports keep the name.")
+
+
+@contextlib.contextmanager
+def _store(data: Path | None) -> Iterator[Any]:
+    from terminals.sync.event_store import FILE_NAME, EventStore
+
+    path = data_directory(data) / FILE_NAME
+    if not path.exists():
+        raise ConfigError("there are no results here.", where=str(path), next_step="Name the directory with --data.")
+    store = EventStore.open(path)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _owned(data: Path | None) -> contextlib.AbstractContextManager[None]:
+    from firmware_bridge.service.ownership import owned
+
+    directory = data_directory(data)
+    if not directory.is_dir():
+        raise ConfigError(
+            "there are no results here.", where=str(directory), next_step="Name the directory with --data."
+        )
+    return owned(directory)
+
+
+def _event(store: Any) -> int:
+    setup = store.load_setup()
+    if setup is None:
+        raise ConfigError("no event is active here.", next_step="Name another directory with --data.", code="no-event")
+    return int(setup.id)
