@@ -54,8 +54,12 @@ class RunningTotals:
 
     @property
     def points(self) -> Fraction:
-        common = lcm(*self.sums)
-        return Fraction(sum(part * (common // denominator) for denominator, part in self.sums.items()), common)
+        sums = self.sums
+        if len(sums) == 1:
+            ((denominator, part),) = sums.items()
+            return Fraction(part, denominator)
+        common = lcm(*sums)
+        return Fraction(sum([part * (common // denominator) for denominator, part in sums.items()]), common)
 
     @property
     def boards(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 from firmware_bridge.errors import EntryError
@@ -284,7 +285,12 @@ def _percent_row(
     # One construction in place of a product and a quotient: this line runs for every contestant at every new result.
     percent = Fraction(total.numerator * 100, total.denominator * top)
     text = decimal_text(percent, profile.percent_decimals, profile.rounding)
-    return RankRow(0, False, contestant, percent, text, points, Fraction(top), totals.boards, change)
+    return RankRow(0, False, contestant, percent, text, points, _whole(top), totals.boards, change)
+
+
+@lru_cache(maxsize=4096)
+def _whole(number: int) -> Fraction:
+    return Fraction(number)
 
 
 def _points_row(
