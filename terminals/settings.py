@@ -25,7 +25,8 @@ class EventSettings:
     one table may see that warning in a round, so that nobody probes a deal with it. traveller, percentages, ranking:
     what a table may see once the board is confirmed. names: players' names on the screens. correction_minutes: Law 79C.
     director_pin: four digits, never 0000; empty: the director's menu is closed. playing_director: contestants (section
-    letter and number, "A7") who direct and play. profile: name of the scoring profile.
+    letter and number, "A7") who direct and play. profile: name of the scoring profile. across: several sections are
+    one field, compared and ranked together; it may be changed after play.
     """
 
     admit_all: bool = False
@@ -44,6 +45,7 @@ class EventSettings:
     director_pin: str = ""
     playing_director: tuple[str, ...] = ()
     profile: str = "plain"
+    across: bool = False
 
     def __post_init__(self) -> None:
         if self.director_pin and not (

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from terminals.movement import sections as layout
 from terminals.movement.model import Format, Movement, Seating
 from terminals.result import NotEntered, NotPlayed
-from terminals.scoring.lines import Contestant, ResultLine, ScoringField, WinnerGroup
+from terminals.scoring.lines import Contestant, ResultLine, ScoringField, WinnerGroup, field_expected
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, PlayStatus
 from terminals.sync.sense import OTHER_ROUND, OTHER_TABLE, UNBOUND, UNPLANNED, movement_numbers
@@ -138,28 +139,38 @@ class ScoringInput:
 
 
 def scoring_input(setup: EventSetup, current: Iterable[CurrentResult]) -> ScoringInput:
-    """Lines of all current results, one field for each section, and the winner groups of the movements."""
+    """Lines of all current results, and the fields and winner groups of the movements.
+
+    A field is a section, or all of them together when the event's setting ``across`` says so. E is the same for every
+    board of a field: the most that the movements schedule on one, so that a board that fewer play is factored up.
+    """
     sections = {section.letter: section for section in setup.sections}
     lines = [
         _line(row, sections[row.play.section])
         for row in current
         if row.content is not None and row.play.section in sections
     ]
-    fields, groups = [], []
-    for section in setup.sections:
-        if section.movement is None:
-            continue
-        expected = dict(section.movement.expected_per_board())
-        extra: dict[int, int] = {}
+    planned = [layout.Section(one.letter, one.movement) for one in setup.sections if one.movement is not None]
+    if not planned:
+        return ScoringInput(lines, [], [])
+    compared = layout.Field.ACROSS if setup.settings.across else layout.Field.SEPARATE
+    plan = layout.Sections(tuple(planned), compared)
+    fields = []
+    for scope, scheduled in plan.expected_per_board().items():
+        letters = frozenset({scope} if compared is layout.Field.SEPARATE else {one.letter for one in planned})
+        expected = field_expected(scheduled)
+        usual = max(expected.values(), default=0)
+        held: dict[int, int] = {}
         for line in lines:
-            if line.section == section.letter and not isinstance(line.result, NotPlayed):
-                extra[line.board] = extra.get(line.board, 0) + 1
+            if line.section in letters and not isinstance(line.result, NotPlayed):
+                held[line.board] = held.get(line.board, 0) + 1
         # More results than scheduled happen when pairs played boards that were not theirs (Law 15).
-        expected.update({board: max(count, expected.get(board, 0)) for board, count in extra.items()})
-        fields.append(ScoringField(expected, frozenset({section.letter})))
-        for group in section.movement.groups:
-            name = group.name if len(setup.sections) == 1 else f"{section.letter} {group.name}"
-            groups.append(WinnerGroup(name, tuple(Contestant(section.letter, one) for one in group.contestants)))
+        expected.update({board: max(count, usual) for board, count in held.items()})
+        fields.append(ScoringField(expected, letters))
+    groups = []
+    for ranking in plan.rankings():
+        name = ranking.name.partition(" ")[2] if len(setup.sections) == 1 else ranking.name
+        groups.append(WinnerGroup(name, tuple(Contestant(*layout.contestant(one)) for one in ranking.contestants)))
     return ScoringInput(lines, fields, groups)
 
 

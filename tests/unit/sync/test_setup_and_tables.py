@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sync_fakes import CLUB, EVENT, SMALL, FakeHost, FakeTerminal, an_event, body
 
+from dealer.cards import Seat
 from firmware_bridge.errors import EntryError
+from terminals.contract import Contract, Doubling, Strain
 from terminals.movement.howell import howell
 from terminals.movement.mitchell import arrow_switch, mitchell
 from terminals.movement.model import Direction, Movement, Seating
+from terminals.result import Played
 from terminals.scoring.session import score_session
 from terminals.settings import EventSettings
 from terminals.store import results
-from terminals.store.values import PlayKey
+from terminals.store.results import CurrentResult
+from terminals.store.values import PlayKey, PlayStatus
 from terminals.sync.evidence import write_evidence
 from terminals.sync.rebuild import rebuild
 from terminals.sync.setup import (
@@ -181,6 +186,58 @@ def test_a_complete_evening_has_no_missing_board_and_can_be_ranked(host: FakeHos
     assert [len(ranking) for ranking in score.rankings] == [3, 3]
     for ranking in score.rankings:
         assert sum(row.value for row in ranking) == 150
+
+
+def test_a_board_that_fewer_play_is_factored_up_to_the_top_of_the_field(tmp_path: Path) -> None:
+    """Two rounds fewer than planned: some boards are scheduled twice, the others three times."""
+    host = FakeHost(tmp_path / "x.db", an_event(mitchell(4, 2, rounds=3)))
+    try:
+        scheduled = mitchell(4, 2, rounds=3).expected_per_board()
+        assert set(scheduled.values()) == {2, 3, 4}
+        (field,) = scoring_input(host.setup, host.current()).fields
+        assert dict(field.expected) == dict.fromkeys(scheduled, 4)
+    finally:
+        host.close()
+
+
+def test_two_sections_of_different_size_are_scored_apart_or_across_the_field() -> None:
+    """Changed after play by a setting; the same results, another field."""
+    movements = {1: mitchell(3, 2), 2: mitchell(5, 2, rounds=3)}
+    apart = new_event(EVENT, "Two sections", movements)
+    across = replace(apart, settings=apart.settings.changed({"across": True}))
+    contract = Contract(3, Strain.NOTRUMP, Doubling.NONE, Seat.NORTH)
+    rows = [
+        CurrentResult(
+            play=PlayKey(letter, board, seating.ns, seating.ew),
+            content=Played(contract, (seating.ns * 3 + seating.ew + board) % 14),
+            status=PlayStatus.CONFIRMED,
+            attention=(),
+            warnings=(),
+            ruled=False,
+            claims=1,
+            round=seating.round,
+            table=seating.table,
+            changes=0,
+            number=1,
+        )
+        for letter, movement in zip("AB", movements.values(), strict=True)
+        for seating in movement.seatings
+        for board in seating.boards
+    ]
+    told = scoring_input(apart, rows)
+    assert [(set(one.sections), set(one.expected.values())) for one in told.fields] == [({"A"}, {3}), ({"B"}, {3})]
+    assert [group.name for group in told.groups] == ["A NS", "A EW", "B NS", "B EW"]
+    told = scoring_input(across, rows)
+    (field,) = told.fields
+    assert field.sections == {"A", "B"}
+    assert set(field.expected.values()) == {6}
+    assert [(group.name, len(group.contestants)) for group in told.groups] == [("NS", 8), ("EW", 8)]
+    score = score_session(told.lines, fields=told.fields, groups=told.groups)
+    assert [len(ranking) for ranking in score.rankings] == [8, 8]
+    for scores in score.boards.values():
+        for one in scores:
+            assert one.ns is not None
+            assert one.ns.top == 10
 
 
 def test_missing_boards_are_named_by_round_and_table(host: FakeHost) -> None:
