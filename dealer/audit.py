@@ -15,17 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dealer.board import Board
+from dealer.commitment import KEY_BYTES, NO_PART, board_hash, fingerprint_of, part_hash
 from dealer.deal import INDEX_BYTES, N_DEALS, Deal
 from dealer.generate import RandBytes
 from dealer.verify import Finding
 from firmware_bridge.errors import DealError
 
-KEY_BYTES = 32
-NO_PART = bytes(32)
-"""What stands for the part before the first one."""
-
-_BOARD_TAG = b"firmware-bridge board commitment 1\x00"
-_PART_TAG = b"firmware-bridge set commitment 1\x00"
 _INDEX_TAG = b"firmware-bridge deal index 1\x00"
 
 
@@ -62,27 +57,11 @@ class PartCommitment:
     @property
     def commitment(self) -> bytes:
         """SHA-256 over set, part number, the part before, the entropy's source and every board's commitment."""
-        hashed = hashlib.sha256(_PART_TAG)
-        hashed.update(_set_bytes(self.set_id))
-        hashed.update(self.part.to_bytes(4, "big"))
-        hashed.update(self.previous)
-        hashed.update(hashlib.sha256(self.entropy_source.encode()).digest())
-        hashed.update(len(self.boards).to_bytes(4, "big"))
-        for number, commitment in self.boards:
-            hashed.update(number.to_bytes(4, "big") + commitment)
-        return hashed.digest()
+        return part_hash(self.set_id, self.part, self.previous, self.entropy_source, self.boards)
 
     @property
     def fingerprint(self) -> str:
         return fingerprint_of(self.commitment)
-
-
-def fingerprint_of(commitment: bytes) -> str:
-    """The first 80 bits in four groups of four letters and digits, short enough to be read out."""
-    import base64
-
-    text = base64.b32encode(commitment[:10]).decode()
-    return "-".join(text[place : place + 4] for place in range(0, 16, 4))
 
 
 def new_keys(numbers: Iterable[int], randbytes: RandBytes = os.urandom) -> tuple[BoardKey, ...]:
@@ -97,10 +76,7 @@ def keys_for(boards: Iterable[Board], randbytes: RandBytes = os.urandom) -> tupl
 
 def board_commitment(set_id: str, key: BoardKey) -> bytes:
     """SHA-256 of set, board and key, and of the index when the commitment is direct."""
-    if len(key.key) != KEY_BYTES:
-        raise DealError(f"The key of board {key.board} has the wrong length.", code="key-size")
-    kind = b"\x00" if key.index is None else b"\x01" + key.index.to_bytes(INDEX_BYTES, "big")
-    return hashlib.sha256(_BOARD_TAG + _set_bytes(set_id) + key.board.to_bytes(4, "big") + key.key + kind).digest()
+    return board_hash(set_id, key.board, key.key, key.index)
 
 
 def commit_part(set_id: str, part: int, previous: bytes, secret: PartSecret) -> PartCommitment:
@@ -209,13 +185,3 @@ def audit_boards(
                 problems.append(Finding("deal-differs", message, board=number))
         matching &= set(in_file)
     return len(matching), problems
-
-
-def _set_bytes(set_id: str) -> bytes:
-    try:
-        raw = bytes.fromhex(set_id)
-    except ValueError:
-        raw = b""
-    if len(raw) != 8:
-        raise DealError("A set id is 16 hex digits.", code="set-id")
-    return raw

@@ -7,7 +7,8 @@ import os
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from dealer.audit import KEY_BYTES, BoardKey, PartCommitment, PartSecret, index_of
+from dealer.audit import BoardKey, PartCommitment, PartSecret, index_of
+from dealer.commitment import KEY_BYTES
 from dealer.deal import N_DEALS
 from dealer.formats.api import read_bytes
 from dealer.generate import MAX_BOARD_NUMBER

@@ -6,24 +6,16 @@ The file can be turned into cards, so nothing but the dealing of a committed set
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dealer.audit import NO_PART, BoardKey, PartCommitment, PartSecret, commit_part
-from dealer.files import write_file
-from firmware_bridge.errors import DealError, StoreError
+from dealer.audit import BoardKey, PartCommitment, PartSecret, commit_part
+from dealer.commitment import NO_PART
+from dealer.store.secret_file import part_as_dict, secret_path, write_secret
+from firmware_bridge.errors import StoreError
 
 MAX_BYTES = 64 * 1024 * 1024
-
-
-def secret_path(directory: Path, set_id: str) -> Path:
-    """Where the secret of a set lies below the data directory. Raises DealError for what is no set id."""
-    if not set_id or len(set_id) != 16 or set_id.strip("0123456789abcdef"):
-        raise DealError("A set id is 16 hex digits.", code="set-id")
-    return directory / "secrets" / f"{set_id}.json"
 
 
 def load_secret(directory: Path, set_id: str) -> list[PartSecret]:
@@ -47,13 +39,11 @@ def load_secret(directory: Path, set_id: str) -> list[PartSecret]:
 
 def save_secret(directory: Path, set_id: str, parts: Sequence[PartSecret]) -> Path:
     """Write all parts of a set; the file is readable by its owner only from its first byte on."""
-    path = secret_path(directory, set_id)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if os.name == "posix" and stat.S_IMODE(path.parent.stat().st_mode) & 0o077:
-        path.parent.chmod(0o700)
-    content = {"set": set_id, "parts": [_as_dict(part) for part in parts]}
-    write_file(path, json.dumps(content).encode(), private=True)
-    return path
+    rows = [
+        part_as_dict([(key.board, key.key, key.index) for key in part.keys], part.entropy_source, part.entropy)
+        for part in parts
+    ]
+    return write_secret(directory, set_id, rows)
 
 
 def commitments(set_id: str, parts: Sequence[PartSecret]) -> list[PartCommitment]:
@@ -64,14 +54,6 @@ def commitments(set_id: str, parts: Sequence[PartSecret]) -> list[PartCommitment
         result.append(commit_part(set_id, number, previous, part))
         previous = result[-1].commitment
     return result
-
-
-def _as_dict(part: PartSecret) -> dict[str, Any]:
-    keys = [
-        {"board": key.board, "key": key.key.hex(), "index": None if key.index is None else str(key.index)}
-        for key in part.keys
-    ]
-    return {"entropy_source": part.entropy_source, "entropy": part.entropy, "boards": keys}
 
 
 def _part(content: dict[str, Any]) -> PartSecret:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dealer.audit import PartSecret, keys_for
 from dealer.board import Board
+from dealer.commitment import KEY_BYTES, NO_PART, board_hash, fingerprint_of, part_hash
 from dealer.generate import DealSet
-from dealer.store.set_keys import commitments, load_secret, save_secret
+from dealer.store.secret_file import part_as_dict, secret_path, write_secret
 from firmware_bridge.config import data_directory, ensure_directory
 
 
@@ -22,6 +23,22 @@ def with_fingerprint(
     chain would not hold.
     """
     directory = ensure_directory(data_directory(data))
+    if len(fresh) == len(deals.boards) and not secret_path(directory, deals.id).exists():
+        # A new set needs nothing but a few hashes; this is the way of every evening, and it must not wait for more.
+        keys: list[tuple[int, bytes, int | None]] = [
+            (board.number, os.urandom(KEY_BYTES), board.deal.index) for board in fresh
+        ]
+        rows = [(board, board_hash(deals.id, board, key, index)) for board, key, index in keys]
+        fingerprint = fingerprint_of(part_hash(deals.id, 0, NO_PART, "", rows))
+        part = part_as_dict(keys)
+        return replace(deals, fingerprint=fingerprint), lambda: write_secret(directory, deals.id, [part])
+    return _extended(deals, fresh, directory)
+
+
+def _extended(deals: DealSet, fresh: Sequence[Board], directory: Path) -> tuple[DealSet, Callable[[], Path] | None]:
+    from dealer.audit import PartSecret, keys_for
+    from dealer.store.set_keys import commitments, load_secret, save_secret
+
     parts = load_secret(directory, deals.id)
     known = {key.board for part in parts for key in part.keys}
     if known != {board.number for board in deals.boards} - {board.number for board in fresh}:

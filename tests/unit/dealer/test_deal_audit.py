@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dealer.audit import (
-    NO_PART,
     BoardKey,
     PartSecret,
     audit_boards,
@@ -18,15 +17,16 @@ from dealer.audit import (
     check_chain,
     commit_part,
     derived_index,
-    fingerprint_of,
     keys_for,
     new_keys,
 )
 from dealer.board import Board
+from dealer.commitment import NO_PART, fingerprint_of
 from dealer.deal import N_DEALS, Deal
 from dealer.generate import SeededBytes, generate
 from dealer.published import read_commitment, read_reveal, write_commitment, write_reveal
-from dealer.store.set_keys import commitments, load_secret, save_secret, secret_path
+from dealer.store.secret_file import secret_path
+from dealer.store.set_keys import commitments, load_secret, save_secret
 from firmware_bridge.errors import DealError, StoreError
 
 SET = "00112233445566aa"
