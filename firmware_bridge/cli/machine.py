@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from dealer.cards import card_name
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.running import run_async
 from firmware_bridge.config import data_directory, ensure_directory
-from firmware_bridge.errors import ConfigError
+from firmware_bridge.errors import ConfigError, DeviceError, FirmwareBridgeError
 
 
 @click.group()
@@ -50,42 +51,61 @@ def cleaned(machine_id: str | None, data: Path | None) -> Outcome:
 def test(url: str | None, packs: int, data: Path | None) -> Outcome:
     """Deal sorted packs (spade ace first, two of clubs last) and print which cards are taken for which.
 
-    Nothing of it is kept; spades go to North, hearts to East, diamonds to South, clubs to West.
+    Nothing of it is kept. The cards go in turn to North, East, South and West.
     """
+    from firmware_bridge.cli.evening_view import choose_view
     from firmware_bridge.config import load_config
-    from firmware_bridge.errors import DeviceError
+    from firmware_bridge.service.dealing import try_machine
     from firmware_bridge.service.host import host_identity
-    from firmware_bridge.service.trying import deal_sorted_packs
 
     directory = data_directory(data)
     url = url or load_config(directory).machine
     if not url:
         raise ConfigError("no dealing machine is named.", next_step="Name it with --machine URL; see: devices.")
-    matrix = run_async(deal_sorted_packs(url, host_identity(ensure_directory(directory)), packs))
+    view = choose_view()
+    try:
+        found = run_async(try_machine(url, host_identity(ensure_directory(directory)), packs, on_progress=view))
+    finally:
+        view.close()
     fields = {
-        "packs": matrix.packs,
-        "cards": matrix.cards,
-        "right": matrix.right,
-        "misplaced": matrix.misplaced,
-        "lowest_margin": matrix.lowest_margin,
-        "confusions": [{"came": one.came, "read": one.read, "times": one.times} for one in matrix.confusions()],
+        "packs": found.packs,
+        "cards": found.cards,
+        "right": found.right,
+        "unread": found.unread,
+        "wrong_pockets": found.wrong_pockets,
+        "stopped": found.stopped,
+        "confusions": [{"came": came, "read": read, "times": times} for came, read, times in found.rows()],
+        "weakest": [{"card": card_name(card), "margin": margin} for card, margin in found.weakest],
     }
-    error = None
-    if matrix.shifted():
-        error = DeviceError(
+    return Outcome(fields, _confusion_text(found), error=_test_error(found, url))
+
+
+def _test_error(found: Any, url: str) -> FirmwareBridgeError | None:
+    if found.passed:
+        return None
+    if found.right * 2 < found.cards:
+        return DeviceError(
             "most cards differ from a sorted pack.",
             where=url,
             next_step="Sort the pack: spades, hearts, diamonds, clubs, each from the ace down; then test again.",
             code="pack-not-sorted",
         )
-    elif matrix.right < 52 * packs or matrix.misplaced:
-        error = DeviceError(
-            f"{52 * packs - matrix.right} of {52 * packs} cards were not read as what they are.",
-            where=url,
-            next_step="Clean reader and rollers; replace cards that stand out.",
-            code="misread",
+    words = f"{found.cards - found.right} of {found.cards} cards were not read as what they are"
+    words += f", {found.wrong_pockets} went to another pocket" if found.wrong_pockets else ""
+    words += f", {found.stopped} of {found.packs} packs were stopped" if found.stopped else ""
+    return DeviceError(
+        f"{words}.", where=url, next_step="Clean reader and rollers; replace cards that stand out.", code="test-failed"
+    )
+
+
+def _confusion_text(found: Any) -> str:
+    lines = [f"{found.right} of {found.cards} cards read as what they are, {found.unread} not read."]
+    lines += [f"  {came} read as {read}: {times}" for came, read, times in found.rows()]
+    if found.weakest:
+        lines.append(
+            "Lowest margins: " + ", ".join(f"{card_name(card)} {margin:.0f}" for card, margin in found.weakest)
         )
-    return Outcome(fields, "\n".join(matrix.rows()), error=error)
+    return "\n".join(lines)
 
 
 async def _reports(directory: Path) -> list[Any]:

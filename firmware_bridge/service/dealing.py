@@ -10,6 +10,7 @@ from dealer.duplication.claims import ClaimsFile
 from dealer.duplication.job import DuplicationJob, JobOptions
 from dealer.duplication.plan import Order, plan
 from dealer.duplication.progress import OnProgress, ProgressEvent, Summary
+from dealer.machine_test import Confusion, MachineTester, evaluate
 from dealer.store.health import HealthStore
 from dealer.store.journal import Journal
 from dealer.store.schema import DEALING_DB
@@ -69,6 +70,19 @@ async def make_boards(
             journal.close()
 
 
+async def try_machine(url: str, host: HostIdentity, packs: int, *, on_progress: OnProgress | None = None) -> Confusion:
+    """Deal sorted packs on the machine behind ``url`` and say what was read wrongly; nothing is kept.
+
+    Raises DeviceError when the machine is missing, refuses for good or is lost.
+    """
+    clock = SystemClock()
+    machine = open_machine(url, host, clock)
+    try:
+        return evaluate(await MachineTester(machine, clock, on_progress=on_progress).run(packs))
+    finally:
+        await machine.close()
+
+
 def shortfall(summary: Summary) -> FirmwareBridgeError | None:
     """The error of a run whose boards are not all good; None when they are."""
     if summary.complete:
@@ -82,4 +96,4 @@ def shortfall(summary: Summary) -> FirmwareBridgeError | None:
     )
 
 
-__all__ = ["OnProgress", "ProgressEvent", "make_boards", "shortfall"]
+__all__ = ["OnProgress", "ProgressEvent", "make_boards", "shortfall", "try_machine"]
