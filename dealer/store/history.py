@@ -19,14 +19,14 @@ _COUNTER = """WITH RECURSIVE counter (i) AS (
 _FIND = (
     _COUNTER
     + """
-SELECT counter.i, dealt.board, dealt_set.set_id, dealt_set.dealt_on
-FROM counter JOIN dealt ON dealt.digest = substr(?1, counter.i * 16 + 1, 16)
-JOIN dealt_set ON dealt_set.number = dealt.set_number"""
+SELECT counter.i, history.board, history_set.set_id, history_set.dealt_on
+FROM counter JOIN history ON history.digest = substr(?1, counter.i * 16 + 1, 16)
+JOIN history_set ON history_set.number = dealt.set_number"""
 )
 _ADD = (
     _COUNTER
     + """
-INSERT OR IGNORE INTO dealt (digest, set_number, board)
+INSERT OR IGNORE INTO history (digest, set_number, board)
 SELECT substr(?1, i * 16 + 1, 16), ?3, CAST(substr(?4, i * 8 + 1, 8) AS INTEGER) FROM counter"""
 )
 
@@ -102,10 +102,10 @@ def recording(
 
 def _set_row(connection: Connection, set_id: str, origin: Origin, dealt_on: str) -> int:
     connection.execute(
-        "INSERT OR IGNORE INTO dealt_set (set_id, origin, dealt_on) VALUES (?, ?, ?)",
+        "INSERT OR IGNORE INTO history_set (set_id, origin, dealt_on) VALUES (?, ?, ?)",
         (set_id, origin.value, dealt_on),
     )
-    return int(connection.execute("SELECT number FROM dealt_set WHERE set_id = ?", (set_id,)).fetchone()[0])
+    return int(connection.execute("SELECT number FROM history_set WHERE set_id = ?", (set_id,)).fetchone()[0])
 
 
 def find_deals(database: Database, digests: Sequence[bytes], numbers: Sequence[int]) -> list[Earlier]:
@@ -116,7 +116,7 @@ def find_deals(database: Database, digests: Sequence[bytes], numbers: Sequence[i
 
 def _find(connection: Connection, digests: bytes, numbers: Sequence[int]) -> list[Earlier]:
     found: list[Earlier] = []
-    if connection.execute("SELECT 1 FROM dealt LIMIT 1").fetchone() is None:
+    if connection.execute("SELECT 1 FROM history LIMIT 1").fetchone() is None:
         return found
     for start in range(0, len(numbers), _CHUNK):
         count = min(_CHUNK, len(numbers) - start)
@@ -128,16 +128,16 @@ def _find(connection: Connection, digests: bytes, numbers: Sequence[int]) -> lis
 
 def summary(database: Database) -> tuple[int, int]:
     """Number of deals and of sets on record."""
-    deals = database.query("SELECT count(*) FROM dealt")[0][0]
-    sets = database.query("SELECT count(*) FROM dealt_set")[0][0]
+    deals = database.query("SELECT count(*) FROM history")[0][0]
+    sets = database.query("SELECT count(*) FROM history_set")[0][0]
     return int(deals), int(sets)
 
 
 def list_sets(database: Database, limit: int = 1000) -> list[tuple[str, str, str, int]]:
     """Set id, origin, day and number of deals of each set, newest first."""
     rows = database.query(
-        """SELECT s.set_id, s.origin, s.dealt_on, (SELECT count(*) FROM dealt AS d WHERE d.set_number = s.number)
-        FROM dealt_set AS s ORDER BY s.number DESC LIMIT ?""",
+        """SELECT s.set_id, s.origin, s.dealt_on, (SELECT count(*) FROM history AS d WHERE d.set_number = s.number)
+        FROM history_set AS s ORDER BY s.number DESC LIMIT ?""",
         (limit,),
     )
     return [(str(set_id), str(origin), str(day), int(count)) for set_id, origin, day, count in rows]

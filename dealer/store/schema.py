@@ -81,13 +81,13 @@ _KEPT_SETS = Migration(
 _HISTORY = Migration(
     3,
     (
-        """CREATE TABLE dealt_set (
+        """CREATE TABLE history_set (
             number INTEGER PRIMARY KEY,
             set_id TEXT NOT NULL UNIQUE,
             origin TEXT NOT NULL,
             dealt_on TEXT NOT NULL
         )""",
-        """CREATE TABLE dealt (
+        """CREATE TABLE history (
             digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 16),
             set_number INTEGER NOT NULL,
             board INTEGER NOT NULL
