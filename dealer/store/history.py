@@ -21,7 +21,7 @@ _FIND = (
     + """
 SELECT counter.i, history.board, history_set.set_id, history_set.dealt_on
 FROM counter JOIN history ON history.digest = substr(?1, counter.i * 16 + 1, 16)
-JOIN history_set ON history_set.number = dealt.set_number"""
+JOIN history_set ON history_set.number = history.set_number"""
 )
 _ADD = (
     _COUNTER
