@@ -7,6 +7,7 @@ disagree are one fault: the rest of the board is checked with whichever of the t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,7 +17,7 @@ from firmware_bridge.errors import EntryError
 from terminals.interop.audit_explain import Explanation
 from terminals.interop.audit_places import place_notes
 from terminals.interop.audit_teams import TeamFindings, audit_matches
-from terminals.interop.audit_values import Mismatch, Tolerance, decimals_of
+from terminals.interop.audit_values import Mismatch, Tolerance, decimals_of, shared_by
 from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine
 from terminals.result import Assigned, Outcome, PassedOut, Played
 from terminals.scoring.boards import LineScore, Method, SideScore, score_lines
@@ -149,23 +150,17 @@ class _Audit:
 
     def run(self, wanted: Profile | None) -> AuditReport:
         bases = [wanted] if wanted is not None else [load_profile(name) for name in SEARCH_ORDER]
-        tries = []
-        for one in bases:
-            start = Explanation(one, total_in=self.event.extra.get("total_in", "percent"))
-            tried = self._evaluate(start)
-            tries.append((tried.count + self._team_findings(one, free=False).count, start, tried))
-            if not tries[-1][0]:
-                break
-        _, best, findings = min(tries, key=lambda entry: entry[0])
-        base = best.profile
-        if findings.count:
-            best, findings = self._climb(best, findings, free=wanted is None)
+        base, best, findings = self._search(bases, free=wanted is None)
+        if findings.count and self._results_missing():
+            other_base, other, fewer = self._search(bases, free=wanted is None, scheduled=True)
+            if fewer.count < findings.count:
+                base, best, findings = other_base, other, fewer
         if self.doubtful and self._settle_doubts(best):
             findings = self._evaluate(best)
             if findings.count:
                 best, findings = self._climb(best, findings, free=wanted is None)
-        teams = self._team_findings(best.profile, free=wanted is None)
-        changes = best.changes(base) | teams.changes
+        matches = self._team_findings(best.profile, free=wanted is None)
+        changes = best.changes(base) | matches.changes
         self.notes += place_notes(self.event, self._label)
         if self.event.matches and self.event.kind is not EventKind.TEAMS:
             self.notes.append("the victory points of matches between pairs were not checked, only their boards")
@@ -173,16 +168,38 @@ class _Audit:
             title=self.event.title,
             lines=len(self.event.lines),
             contract_scores_checked=self.contract_scores,
-            points_checked=findings.points_checked + teams.points_checked,
-            totals_checked=findings.totals_checked + teams.totals_checked,
+            points_checked=findings.points_checked + matches.points_checked,
+            totals_checked=findings.totals_checked + matches.totals_checked,
             score_mismatches=tuple(self.score_mismatches),
-            points_mismatches=tuple(findings.points + teams.points),
-            total_mismatches=tuple(findings.totals + teams.totals),
+            points_mismatches=tuple(findings.points + matches.points),
+            total_mismatches=tuple(findings.totals + matches.totals),
             profile=base.name,
             changes=changes,
             method=self.event.team_method.value if self.event.matches else self.event.method.value,
-            notes=tuple(self.notes + teams.notes),
+            notes=tuple(self.notes + matches.notes),
         )
+
+    def _search(
+        self, bases: Sequence[Profile], *, free: bool, scheduled: bool = False
+    ) -> tuple[Profile, Explanation, _Findings]:
+        """The profile that leaves the fewest differences, and the explanation that it leads to."""
+        tries = []
+        for one in bases:
+            start = Explanation(one, total_in=self.event.extra.get("total_in", "percent"), scheduled=scheduled)
+            tried = self._evaluate(start)
+            tries.append((tried.count + self._team_findings(one, free=False).count, start, tried))
+            if not tries[-1][0]:
+                break
+        _, best, findings = min(tries, key=lambda entry: entry[0])
+        base = best.profile
+        if findings.count:
+            best, findings = self._climb(best, findings, free=free)
+        return base, best, findings
+
+    def _results_missing(self) -> bool:
+        """Some boards have fewer lines than others: then the fullest of them may miss some as well."""
+        counts = Counter((one.line.section, one.line.board) for one in self.event.lines)
+        return self.event.method is Method.MATCHPOINTS and len(set(counts.values())) > 1
 
     def _team_findings(self, profile: Profile, *, free: bool, only: int | None = None) -> TeamFindings:
         if not self.event.matches:
@@ -246,7 +263,7 @@ class _Audit:
         totals: dict[Contestant, Totals] = {}
         scale = Fraction(profile.matchpoint_scale, 2) if method is Method.MATCHPOINTS else Fraction(1)
         unit = Fraction(1, 10**self.point_decimals)
-        for lines, expected in self._fields(one.within, only):
+        for lines, expected in self._fields(one, only):
             scores = self._score(lines, expected, profile)
             shown: Sequence[LineScore] = scores
             if one.raw_points:
@@ -294,16 +311,21 @@ class _Audit:
             if datum is None or not Tolerance(one.decimals).equal(one.value, datum):
                 findings.points.append(Mismatch(one.value, datum, board, detail="datum", decimals=one.decimals))
 
-    def _fields(self, within: bool, only: int | None) -> list[tuple[list[ExchangeLine], int]]:
-        """Boards with their lines and E: the largest number of lines of any board of the field."""
+    def _fields(self, way: Explanation, only: int | None) -> list[tuple[list[ExchangeLine], int]]:
+        """Boards with their lines and E: the largest number of lines of any board of the field, or ``scheduled``."""
         fields: dict[str, dict[int, list[ExchangeLine]]] = {}
         largest: dict[str, int] = {}
+        shared: dict[str, Counter[int]] = {}
         for one in self.chosen:
             section = one.line.section
-            name = section if within else section.partition("/")[0] if "/" in section else ""
+            name = section if way.within else section.partition("/")[0] if "/" in section else ""
             held = fields.setdefault(name, {}).setdefault(one.line.board, [])
             held.append(one)
             largest[name] = max(largest.get(name, 0), len(held))
+            if way.scheduled and (share := shared_by(one, way.profile.matchpoint_scale)):
+                shared.setdefault(name, Counter())[share] += 1
+        for name, counted in shared.items():
+            largest[name] = max(largest[name], counted.most_common(1)[0][0])
         return [
             (lines, largest[name])
             for name, boards in fields.items()

@@ -29,6 +29,8 @@ class Explanation:
 
     raw_points: the lines show matchpoints before they are factored. within: sections are compared only with themselves.
     rounded_boards: totals are sums of the board scores as printed. total_in: "percent", "points" or "factored_points".
+    scheduled: E is what the two sides of a board share out, more than the lines of any board: results are missing
+    everywhere, because play still went on or the director took boards out.
     """
 
     profile: Profile
@@ -36,6 +38,7 @@ class Explanation:
     within: bool = False
     rounded_boards: bool = False
     total_in: str = "percent"
+    scheduled: bool = False
 
     def changes(self, base: Profile) -> dict[str, str]:
         """What is different from ``base``, as words for the report."""
@@ -48,6 +51,8 @@ class Explanation:
             out["points_shown"] = "before factoring"
         if self.within:
             out["fields"] = "each section apart"
+        if self.scheduled:
+            out["results_expected"] = "by the published points"
         if self.rounded_boards:
             out["totals"] = "sums of the printed board scores"
         if self.total_in in ("points", "factored_points"):

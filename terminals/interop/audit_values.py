@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from terminals.interop.exchange import Published
-from terminals.scoring.rounding import decimal_text
+from terminals.interop.exchange import ExchangeLine, Published
+from terminals.result import PassedOut, Played
+from terminals.scoring.rounding import decimal_text, round_to
 
 
 def decimals_of(numbers: Iterable[Published]) -> int:
@@ -83,3 +84,15 @@ class Mismatch:
         if self.contestant:
             parts.append(f"{self.contestant} {self.side}".rstrip())
         return ", ".join(parts)
+
+
+def shared_by(one: ExchangeLine, scale: int) -> int:
+    """E as a line shows it: half of the matchpoints that its sides share, and one; 0 where that is no whole number.
+
+    scale: 2 for 2/1/0, 1 for half of that. Artificial and adjusted scores need not sum to the top and do not count.
+    """
+    if one.ns_points is None or one.ew_points is None or not isinstance(one.line.result, (Played, PassedOut)):
+        return 0
+    top = (one.ns_points.value + one.ew_points.value) * 2 / scale
+    nearest = round_to(top, Fraction(2))
+    return int(nearest) // 2 + 1 if abs(top - nearest) <= Fraction(1, 25) else 0

@@ -60,6 +60,20 @@ def test_unequal_boards_and_every_way_to_factor_them() -> None:
         assert report.changes.get("unequal", "neuberg") == unequal.value
 
 
+@pytest.mark.parametrize("name", ["plain", "ebu", "acbl", "pzbs"])
+def test_an_unfinished_session_is_explained_by_the_results_that_are_expected(name: str) -> None:
+    """No board has all nine results, so that E can't be counted."""
+    profile = load_profile(name)
+    lines = [line for line in mitchell(9, 9, 2, seed=7) if (line.ns.number + line.board) % 9 > line.board % 3]
+    expected = dict.fromkeys({line.board for line in lines}, 9)
+    score = score_session(lines, expected=expected, groups=two_winners(lines), profile=profile)
+    event = publish_session(EventInfo("Half-time", "2026-11-26"), score, profile)
+    report = audit_event(read_usebio(write_usebio(event)))
+    assert report.equal, (report.changes, report.points_mismatches[:3], report.total_mismatches[:3])
+    assert report.changes["results_expected"] == "by the published points"
+    assert audit_event(read_usebio(write_usebio(event)), profile).equal
+
+
 def test_half_points_are_explained_by_the_profile_that_uses_them() -> None:
     assert audit(mitchell(), load_profile("acbl")).profile == "acbl"
 
