@@ -17,6 +17,9 @@ STRAINS = "SHDCN"
 _BY_RANK = (3, 2, 1, 0, 4)
 """Strains in bidding order, lowest first, as places in STRAINS."""
 
+GAME = 300
+"""No part-score brings as much, and no game as little."""
+
 Tricks = tuple[tuple[int, ...], ...]
 """tricks[strain][seat]: what a declarer takes, strains in the order of STRAINS, seats N, E, S, W."""
 
@@ -79,8 +82,8 @@ def contract_score(level: int, strain: int, doubled: bool, vulnerable: bool, tri
 def par_of(tricks: Tricks, dealer: Seat, vulnerability: Vulnerability) -> Par:
     """Par with the dealer's side to bid first, and the contracts that give it.
 
-    Where a strain gives par at several levels, the lowest is named that the other side has no reason to bid over. A
-    doubled contract is named only where it is bid over a contract that would have cost more.
+    Where a strain gives par at several levels that the other side has no reason to bid over, a part-score is named at
+    the level that it makes, a game or slam at its lowest. A doubled contract is named only where it is bid over a contract that would have cost more.
     """
     sides = ((Seat.NORTH, Seat.SOUTH), (Seat.EAST, Seat.WEST))
     vulnerable = tuple(vulnerability.includes(side[0]) for side in sides)
@@ -143,8 +146,13 @@ def _contracts(
                 seat for seat in sides[side] if _score(level, strain, tricks[strain][seat], vulnerable[side]) == wanted
             )
             result = tricks[strain][declarers[0]] - level - 6
-            found = making if side == winner else sacrifices
-            found.setdefault(strain, ParContract(level, strain, declarers, result < 0, result))
+            contract = ParContract(level, strain, declarers, result < 0, result)
+            if side != winner:
+                sacrifices.setdefault(strain, contract)
+            elif worth < GAME:
+                making[strain] = contract
+            else:
+                making.setdefault(strain, contract)
     return tuple((sacrifices or making).values())
 
 
