@@ -83,7 +83,8 @@ def par_of(tricks: Tricks, dealer: Seat, vulnerability: Vulnerability) -> Par:
     """Par with the dealer's side to bid first, and the contracts that give it.
 
     Where a strain gives par at several levels that the other side has no reason to bid over, a part-score is named at
-    the level that it makes, a game or slam at its lowest. A doubled contract is named only where it is bid over a contract that would have cost more.
+    the level that it makes, a game or slam at its lowest. A doubled contract is named only where it is bid over a
+    contract that would have cost more.
     """
     sides = ((Seat.NORTH, Seat.SOUTH), (Seat.EAST, Seat.WEST))
     vulnerable = tuple(vulnerability.includes(side[0]) for side in sides)
