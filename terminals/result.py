@@ -10,7 +10,7 @@ Laws are cited by their edition of 2007.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
@@ -31,7 +31,7 @@ class Played:
 
     contract: Contract
     tricks: int
-    lead: int | None = None
+    lead: int | None = field(default=None, repr=False)  # other tables have yet to play the board
 
     def __post_init__(self) -> None:
         if isinstance(self.tricks, bool) or not isinstance(self.tricks, int) or not 0 <= self.tricks <= 13:

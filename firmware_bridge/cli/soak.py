@@ -60,8 +60,9 @@ def results(terminals: int, hours: float, faults: str, seed: int, evidence: Path
     result = run(SoakOptions(terminals=terminals, hours=hours, faults=faults, seed=seed, evidence=evidence))
     fields = {"seed": seed, "fault_profile": faults, "terminals": terminals, "hours": hours, **result.as_dict()}
     error = None
-    if result.lost or result.duplicated:
-        error = _broken(f"{result.lost} results are lost, {result.duplicated} are doubled.", seed)
+    if not result.passed:
+        words = f"{result.lost} results are lost, {result.duplicated} are doubled, {result.missing} never came"
+        error = _broken(f"{words}, {result.waiting} are still waiting at terminals.", seed)
     return Outcome(fields, _text(fields), error=error)
 
 

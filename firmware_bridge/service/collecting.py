@@ -65,7 +65,10 @@ class Collection:
         self.service = service
         self._event = setup.id
         self._on_event = on_event
+        self._rows: dict[PlayKey, CurrentResult] = {}
         self._seen: dict[PlayKey, int] = {}
+        self._number = -1
+        self._missing = 0
         self._alarms = False
         self.running: asyncio.Task[None] | None = None
 
@@ -94,7 +97,20 @@ class Collection:
         """
         if self.running is not None and self.running.done():
             self.running.result()
-        rows = self.current()
+        changed = self.store.current(self._event, after=max(0, self._number))
+        if changed or self._number < 0:
+            self._tell(changed)
+        trouble = self.service.collector.trouble
+        if trouble and not self._alarms:
+            self._on_event(Attention(f"results can't be stored at the moment: {trouble}"))
+        self._alarms = bool(trouble)
+        return self._missing
+
+    def _tell(self, changed: Sequence[CurrentResult]) -> None:
+        self._rows.update((row.play, row) for row in changed)
+        self._number = max((row.number for row in changed), default=max(0, self._number))
+        rows = list(self._rows.values())
+        self._missing = len(missing(self.setup, rows))
         found = cells(self.setup, rows)
         here: dict[tuple[str, int, int], int] = {}
         for cell in found:
@@ -106,11 +122,6 @@ class Collection:
             self._seen[cell.result.play] = cell.result.changes
             event = ResultStored(cell.section, cell.round, cell.table, cell.board, here[seat(cell)], stored, len(found))
             self._on_event(event)
-        trouble = self.service.collector.trouble
-        if trouble and not self._alarms:
-            self._on_event(Attention(f"results can't be stored at the moment: {trouble}"))
-        self._alarms = bool(trouble)
-        return len(missing(self.setup, rows))
 
     async def until_complete(self) -> None:
         """Wait until every scheduled board has a result, then let the terminals show it."""
