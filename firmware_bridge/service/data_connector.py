@@ -161,13 +161,25 @@ class DataConnector:
     def caller(self, request: Request, address: str) -> Caller | ErrorType:
         """Who asks, or why nothing is answered."""
         if is_loopback(address):
-            return Caller()
+            return Caller(journals=self._journals())
         if not self._rate.take(address) or self._failures.wait(address):
             return ErrorType.BUSY
         if not self._keys.right(request.club, request.licence):
             self._failures.add(address)
             return ErrorType.VALIDATION
-        return Caller(request.club, local=False)
+        return Caller(request.club, local=False, journals=self._journals())
+
+    def _journals(self) -> tuple[tuple[int, int, int], ...]:
+        """Where the terminals in contact are in their journals: device, journal, number of the next new record."""
+        return tuple(
+            (
+                one.device,
+                track.journal,
+                max(track.expected, track.verified + 1 + (one.status.waiting if one.status else 0)),
+            )
+            for one in self._desk.service.collector.terminals
+            for track in one.tracks.values()
+        )
 
     async def answer(self, body: bytes, address: str) -> bytes:
         """The reply to the body of a POST. Raises StoreError when the disk takes nothing at the moment."""

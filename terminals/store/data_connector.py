@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from firmware_bridge.db import Connection
+from terminals.store.values import device_hex
 
 READER = "data-connector/"
 """Name of the outbox reader of one event, followed by the event."""
@@ -109,6 +110,19 @@ def club_events(connection: Connection, club: str) -> list[ProgramEvent]:
         (club,),
     ).fetchall()
     return [ProgramEvent(*row) for row in rows]
+
+
+def make_room(connection: Connection, event: str, journals: Iterable[tuple[int, int, int]]) -> None:
+    """Before an event begins in journals (device, journal, next record): what began there without any record is gone.
+
+    A service without an event gives terminals one that is kept nowhere; nothing can ever belong to it.
+    """
+    connection.execute("DELETE FROM journal_event WHERE event NOT IN (SELECT id FROM event) AND event <> ?", (event,))
+    for device, journal, next_seq in journals:
+        connection.execute(
+            "DELETE FROM journal_event WHERE device = ? AND journal = ? AND first >= ? AND event <> ?",
+            (device_hex(device), journal, next_seq, event),
+        )
 
 
 # --- what both sides know ----------------------------------------------------------------------------------------

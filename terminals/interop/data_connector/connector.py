@@ -28,10 +28,14 @@ _PEOPLE = ("player", "seat")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. club: the club whose events it may see, None for all (on loopback). local: from this machine."""
+    """Who asks. club: the club whose events it may see, None for all (on loopback). local: from this machine.
+
+    journals: (device, journal, next record) of the terminals in contact; with another event these belong to it.
+    """
 
     club: str | None = None
     local: bool = True
+    journals: tuple[tuple[int, int, int], ...] = ()
 
 
 class Connector:
@@ -72,7 +76,7 @@ class Connector:
             return Answer(ok())
         if command in NOT_SUPPORTED:
             raise Refusal(ErrorType.NOT_IMPLEMENTED, f"{command.name} is not supported.")
-        context = Context(connection, request, caller.club, caller.local, self._wall())
+        context = Context(connection, request, caller.club, caller.local, self._wall(), caller.journals)
         if command in QUEUES:
             return Answer(self._poll(connection, request, caller, *QUEUES[command]))
         if command in ACCEPTS:

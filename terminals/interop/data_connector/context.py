@@ -37,14 +37,23 @@ class Answer:
 
 
 class Context:
-    """One request inside its transaction. club: whose events it may see, None for all."""
+    """One request inside its transaction. club: whose events it may see, None for all. journals: see ``Caller``."""
 
-    def __init__(self, connection: Connection, request: Request, club: str | None, local: bool, wall: str) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        request: Request,
+        club: str | None,
+        local: bool,
+        wall: str,
+        journals: Sequence[tuple[int, int, int]] = (),
+    ) -> None:
         self.connection = connection
         self.request = request
         self.local = local
         self.wall = wall
         self._club = club
+        self._journals = journals
 
     # --- reading the request ---
 
@@ -111,10 +120,28 @@ class Context:
         return row is not None and row.id == structure.id
 
     def save_setup(self, setup: EventSetup, *, activate: bool) -> None:
+        """Keep our event; with ``activate`` the terminals play it from now on. Raises Refusal."""
+        before = desk.load_event(self.connection)
+        if activate and (before is None or before.id != setup.id):
+            self._begin_journals(desk.event_hex(setup.id))
         known = desk.load_event(self.connection, setup.id)
         created = self.wall if known is None else known.created
         row = EventRow(setup.id, setup.name, setup_to_json(setup), setup.plan_version, created)
         desk.save_event(self.connection, row, activate=activate)
+
+    def _begin_journals(self, event: str) -> None:
+        """What terminals in contact key in from now on belongs to this event.
+
+        A journal that played this event, then another one, can't come back to it: its results would be taken for the
+        other event's. That is refused before anything is changed.
+        """
+        store.make_room(self.connection, event, self._journals)
+        for device, journal, next_seq in self._journals:
+            ledger.begin_in(self.connection, device, journal, event, next_seq)
+            known = ledger.boundaries(self.connection, device, journal)
+            if known and known[-1][1] != event:
+                words = "A terminal has played another event since; this one can be polled, but not played on."
+                raise Refusal(ErrorType.BUSY, words)
 
     # --- the desk ---
 

@@ -537,3 +537,37 @@ def test_deals_settings_and_pins(host: Host) -> None:
     ok(client.send_bridgemate3_settings(events.SESSION, [events.bm3(pin="0000")]))
     assert host.setup.settings.director_pin == "4711"
     assert any("own" in text for text in host.alarms())
+
+
+def test_terminals_that_waited_for_an_event_play_the_one_that_comes(host: Host) -> None:
+    """A service without an event has one that is kept nowhere; whatever its number, nothing may fall to it."""
+    from terminals.store import ledger
+
+    for number, nowhere in enumerate(("0" * 15 + "1", "f" * 16)):
+        with host.database.transaction() as connection:
+            ledger.begin_in(connection, 101 + number, 1, nowhere, 1)
+    ok(a_client(host, Caller(journals=((101, 1, 1), (102, 1, 1)))).initialize(full_event()))
+    host.key_in(1, 1, 1, 1, 2)
+    host.key_in(2, 1, 1, 3, 4)
+    assert len(host.current()) == 2
+
+
+def test_an_event_that_terminals_left_for_another_is_not_played_on_in_its_place(host: Host) -> None:
+    client = a_client(host, Caller(journals=((101, 1, 1),)))
+    ok(client.initialize(full_event()))
+    host.key_in(1, 1, 1, 1, 2)
+    second = events.an_event(
+        events.a_session([events.a_section(events.howell_two(), session=events.OTHER)], events.OTHER, events.guid(7)),
+        event=events.guid(7),
+    )
+    client._transport.caller = Caller(journals=((101, 1, 2),))  # type: ignore[attr-defined]
+    ok(client.initialize(second))
+    ok(client.continue_event(dto.ContinueDTO(event_guid=events.EVENT, commands=5)))
+    ok(client.continue_event(dto.ContinueDTO(event_guid=events.guid(7), commands=5)))
+    host.key_in(1, 1, 1, 1, 2)
+    client._transport.caller = Caller(journals=((101, 1, 3),))  # type: ignore[attr-defined]
+    refused = client.continue_event(dto.ContinueDTO(event_guid=events.EVENT, commands=5))
+    assert int(refused.error_type) == 1
+    assert len(host.current()) == 1
+    assert len(client.poll_for_results(events.SESSION)) == 1
+    assert len(client.poll_for_results(events.OTHER)) == 1
