@@ -1,0 +1,412 @@
+"""The official scoring-program client, unmodified, against ``serve`` with simulated terminals playing a session."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evening_runs import command, environment
+
+pytest.importorskip("bridgemate_dataconnector", reason="needs bridgemate-dataconnector-client")
+from bridgemate_dataconnector import DataConnectorClient, dto
+from bridgemate_dataconnector.http_transport import HttpTransport
+from bridgemate_dataconnector.transport_exception import TransportException
+from bridgemate_dataconnector.urllib_transport import UrllibTransport
+
+EVENT, FIRST, SECOND = "E" * 32, "A" * 32, "B" * 32
+KINDS = dto.DataConnectorResponseData
+LIMIT = 60.0
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Club:
+    """A service, a base station with players, and the addresses at which they are found again after a restart."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data, self.folder = folder / "data", folder
+        self.port, self.desk_port = free_port(), free_port()
+        self.service: subprocess.Popen[bytes] | None = None
+        self.hall: subprocess.Popen[bytes] | None = None
+        self.station = ""
+        self.restarts = 0
+
+    def start_hall(self, tables: int, *words: str, seed: int = 3) -> None:
+        line = ["--line", "tcp://127.0.0.1:0", "--state", str(self.folder / "hall"), "--seed", str(seed)]
+        line += ["--speed", "max", "--terminals", str(tables), "--evidence", str(self.folder / "evidence")]
+        self.hall = subprocess.Popen(
+            [sys.executable, "-m", "hwsim", "station", *line, "--with-parent", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self.hall.stdout is not None
+        self.station = json.loads(self.hall.stdout.readline())["url"]
+
+    def start_service(self) -> None:
+        words = ["serve", "--data", str(self.data), "--port", str(self.desk_port)]
+        words += ["--data-connector", f"127.0.0.1:{self.port}", *(["--station", self.station] if self.station else [])]
+        with (self.folder / "service.txt").open("ab") as said:
+            self.service = subprocess.Popen(command(*words), stdout=said, stderr=said, env=environment())
+        client = DataConnectorClient("CLUB", "", self.url)
+        until(lambda: int(client.connect().data_type) == 1)
+
+    def kill_service(self) -> None:
+        """As if the power were cut; what is not on disk is gone."""
+        assert self.service is not None
+        self.service.kill()
+        self.service.wait()
+
+    def restart_service(self) -> None:
+        self.kill_service()
+        self.restarts += 1
+        self.start_service()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def said(self) -> str:
+        return (self.folder / "service.txt").read_text(encoding="utf-8", errors="replace")
+
+    def close(self) -> None:
+        for process in (self.service, self.hall):
+            if process is not None and process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+            for stream in (process.stdin, process.stdout) if process is not None else ():
+                if stream is not None:
+                    stream.close()
+
+
+def until(true: Callable[[], Any], limit: float = LIMIT) -> Any:
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        found = true()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in time")
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Iterator[Club]:
+    made = Club(tmp_path)
+    yield made
+    made.close()
+    assert "Traceback" not in made.said, made.said
+
+
+def a_section(letters: str, session: str, group: int, tables: int, boards: int) -> dto.SectionDTO:
+    """A Mitchell of an odd number of tables: every East-West pair moves up a table, boards move down."""
+    made = []
+    for table in range(1, tables + 1):
+        rounds = []
+        for number in range(1, tables + 1):
+            low = (table + number - 2) % tables * boards + 1
+            one = dto.RoundDTO(session_guid=session, section_letters=letters, table_number=table, round_number=number)
+            one.pair_ns, one.pair_ew = table, tables + (table - number) % tables + 1
+            one.low_board_number, one.high_board_number = low, low + boards - 1
+            rounds.append(one)
+        made.append(dto.TableDTO(session_guid=session, section_letters=letters, table_number=table, rounds=rounds))
+    return dto.SectionDTO(
+        session_guid=session,
+        scoring_group_number=group,
+        letters=letters,
+        name="Sekcja Łódź",
+        winners=2,
+        game_type=10,
+        tables=made,
+    )
+
+
+def a_session(guid: str, letters: str, group: int, tables: int, boards: int) -> dto.SessionDTO:
+    section = a_section(letters, guid, group, tables, boards)
+    one = dto.ScoringGroupDTO(
+        session_guid=guid, scoring_group_number=group, scoring_method=10, name="G", sections=[section]
+    )
+    return dto.SessionDTO(
+        session_guid=guid,
+        event_guid=EVENT,
+        name="Wtorek, Żółć & Ñandú",
+        year=2026,
+        month=11,
+        day=29,
+        hour=19,
+        minute=10,
+        scoring_groups=[one],
+    )
+
+
+def an_event(*sessions: dto.SessionDTO, commands: int = 7) -> dto.InitDTO:
+    made = dto.InitDTO(commands=commands, event_guid=EVENT, sessions=list(sessions))
+    made.player_data, made.participations = [], []
+    for session in sessions:
+        section = session.scoring_groups[0].sections[0]
+        for table in range(1, len(section.tables) + 1):
+            for direction in (1, 2, 3, 4):
+                number = f"{section.letters}{table}{direction}"
+                player = dto.PlayerDataDTO(session_guid=session.session_guid, player_number=number)
+                player.first_name, player.last_name = "Zoë", f"Ōé-{number}"
+                made.player_data.append(player)
+                seat = dto.ParticipationDTO(session_guid=session.session_guid, section_letters=section.letters)
+                seat.table_number, seat.direction, seat.round_number = table, dto.TableDirection(direction), 1
+                seat.player_number = number
+                made.participations.append(seat)
+    return made
+
+
+Key = tuple[str, int, int, int]
+
+
+class Program:
+    """A scoring program: it stores what it polls, accepts it, and notes what came again after it was accepted."""
+
+    def __init__(self, url: str, transport: HttpTransport | None = None) -> None:
+        self.client = DataConnectorClient("CLUB", "", url, transport=transport)
+        self.results: dict[Key, dto.ResultDTO] = {}
+        self.history: list[tuple[Key, str]] = []
+        self.deletions = 0
+
+    def poll(self, session: str) -> int:
+        found = self.client.poll_for_results(session)
+        for one in found:
+            key = (one.section_letters, one.table_number, one.round_number, one.board_number)
+            self.results[key] = one
+        self._last = found
+        return len(found)
+
+    def accept(self, session: str) -> None:
+        answer = self.client.accept_queue_data(session, KINDS.Results)
+        assert int(answer.data_type) == 1, answer
+        for one in self._last:
+            self.history.append(
+                ((one.section_letters, one.table_number, one.round_number, one.board_number), repr(one))
+            )
+            self.deletions += one.is_deleted
+
+    def standing(self) -> dict[Key, tuple[int, ...]]:
+        return {
+            key: (one.level, one.denomination, one.stake, one.declarer_direction, one.total_tricks)
+            for key, one in self.results.items()
+            if not one.is_deleted
+        }
+
+
+def played_at_the_tables(club: Club) -> dict[Key, tuple[int, ...]]:
+    """What terminals showed as received, worked out from the simulator's own evidence; corrections count."""
+    out: dict[Key, tuple[int, ...]] = {}
+    records = []
+    for line in (club.folder / "evidence" / "shown_received.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        records.append((row["device"], row["journal"], row["seq"], bytes.fromhex(row["body"])))
+    for _, _, _, body in sorted(records):
+        key, value = unpack(body)
+        out[key] = value
+    return out
+
+
+def unpack(body: bytes) -> tuple[Key, tuple[int, ...]]:
+    from firmware_bridge.wire.record import RecordBody
+
+    record = RecordBody.unpack(body)
+    key = (chr(64 + record.section), record.table, record.round, record.board)
+    if record.kind == 2:
+        return key, (0, 0, 0, 0, 0)
+    return key, (record.level, record.strain, record.doubling, record.declarer + 1, record.tricks)
+
+
+def test_a_whole_session_reaches_the_program_once(club: Club) -> None:
+    club.start_hall(5, "--corrections", "0.2")
+    club.start_service()
+    program = Program(club.url)
+    assert int(program.client.ping().data_type) == 1
+    answer = program.client.initialize(an_event(a_session(FIRST, "A", 1, 5, 2)))
+    assert int(answer.data_type) == 1, answer
+    expected = 5 * 5 * 2
+
+    def collected() -> bool:
+        if program.poll(FIRST):
+            program.accept(FIRST)
+        return len(program.standing()) == expected
+
+    until(collected)
+    # corrections may still be under way when the last board is there
+    until(lambda: program.poll(FIRST) == 0 and program.standing() == played_at_the_tables(club))
+    assert len(program.history) == len(set(program.history)), "an item came again after it was accepted"
+    assert len(program.history) > expected, "no correction was keyed in, the run proves less than it should"
+    everything = program.client.poll_for_results(FIRST, all=True)
+    assert len(everything) >= len(program.history)
+    wrong = next(iter(everything))
+    wrong.level, wrong.denomination, wrong.declarer_direction, wrong.total_tricks, wrong.stake = 1, 1, 1, 7, 0
+    wrong.declaring_pair = wrong.pair_north_south
+    wrong.lead_card_rank = wrong.lead_card_suit = 0
+    assert int(program.client.send_results(FIRST, [wrong]).data_type) == 1
+    assert program.poll(FIRST) == 0, "the program hears its own correction"
+    cells = json.loads(ask_desk(club, "/api/v1/desk"))["grid"]["cells"]
+    place = (wrong.section_letters, wrong.table_number, wrong.round_number, wrong.board_number)
+    (cell,) = [one for one in cells if (one["section"], one["table"], one["round"], one["board"]) == place]
+    assert "1C" in json.dumps(cell)
+    assert cell["state"] == "amended"
+
+
+def ask_desk(club: Club, path: str) -> str:
+    """What the service's own interface says to the director."""
+    import urllib.request
+
+    known = json.loads((club.data / "service.json").read_text())
+    request = urllib.request.Request(f"{known['url']}{path}", headers={"Authorization": f"Bearer {known['token']}"})
+    with urllib.request.urlopen(request, timeout=10) as reply:
+        return str(reply.read().decode())
+
+
+class Unlucky(HttpTransport):
+    """Sometimes the reply is lost after the service has acted, sometimes the service dies before or after a call."""
+
+    def __init__(self, club: Club, seed: int) -> None:
+        self.club = club
+        self.random = random.Random(seed)
+        self.inner = UrllibTransport()
+        self.lost = 0
+
+    def get(self, url: str) -> str:
+        return str(self.inner.get(url))
+
+    def post(self, url: str, body: str) -> str:
+        luck = self.random.random()
+        if luck < 0.08 and self.club.restarts < 5:
+            self.club.restart_service()
+        reply = str(self.inner.post(url, body))
+        if 0.08 <= luck < 0.30:
+            self.lost += 1
+            raise TransportException("the reply was lost")
+        if 0.30 <= luck < 0.36 and self.club.restarts < 5:
+            self.club.restart_service()
+        return reply
+
+
+def test_lost_replies_and_a_dying_service_lose_and_double_nothing(club: Club) -> None:
+    club.start_hall(3, "--corrections", "0.2")
+    club.start_service()
+    transport = Unlucky(club, 11)
+    program = Program(club.url, transport)
+    init = an_event(a_session(FIRST, "A", 1, 3, 3))
+    assert int(program.client.initialize(init).data_type) == 1
+
+    def collected() -> bool:
+        if program.poll(FIRST):
+            program.accept(FIRST)
+        program.client.initialize(init)
+        return len(program.standing()) == 27
+
+    until(collected, 90)
+    until(lambda: program.poll(FIRST) == 0 and program.standing() == played_at_the_tables(club), 40)
+    assert len(program.history) == len(set(program.history))
+    assert transport.lost > 2
+    assert club.restarts > 0
+
+
+def test_killed_between_poll_and_accept(club: Club) -> None:
+    club.start_hall(3)
+    club.start_service()
+    program = Program(club.url)
+    assert int(program.client.initialize(an_event(a_session(FIRST, "A", 1, 3, 1))).data_type) == 1
+    until(lambda: program.poll(FIRST) == 9)
+    club.restart_service()
+    assert program.poll(FIRST) == 9
+    club.restart_service()
+    program.accept(FIRST)
+    club.restart_service()
+    assert program.poll(FIRST) == 0
+    assert len(program.client.poll_for_results(FIRST, all=True)) == 9
+    program.client.continue_event(dto.ContinueDTO(event_guid=EVENT, commands=5))
+    assert program.standing() == played_at_the_tables(club)
+
+
+def test_two_sessions_polled_in_turn(club: Club) -> None:
+    """The client keeps one last id for a type; an accept for one session must not swallow the other's news."""
+    club.start_hall(3)
+    club.start_service()
+    program = Program(club.url)
+    sessions = (a_session(FIRST, "A", 1, 3, 2), a_session(SECOND, "B", 2, 3, 2))
+    assert int(program.client.initialize(an_event(*sessions)).data_type) == 1
+
+    def collected() -> bool:
+        for one in (FIRST, SECOND):
+            program.poll(one)
+        for one in (FIRST, SECOND):
+            assert int(program.client.accept_queue_data(one, KINDS.Results).data_type) == 1
+        return len(program.standing()) == 18
+
+    until(collected)
+    assert program.standing() == played_at_the_tables(club)
+    assert {key[0] for key in program.standing()} == {"A"}
+
+
+def test_a_large_event_and_a_busy_disk(club: Club) -> None:
+    """An Init of more than two megabytes; and 503 is asked again by the client until the answer is 200."""
+    club.start_service()
+
+    class Busy(UrllibTransport):
+        refused = 2
+
+        def post(self, url: str, body: str) -> str:
+            if self.refused:
+                self.refused -= 1
+                raise TransportException("HTTP status 503")
+            return str(super().post(url, body))
+
+    program = Program(club.url, Busy())
+    init = an_event(a_session(FIRST, "A", 1, 41, 2))
+    init.handrecords = []
+    for board in range(1, 83):
+        deal = dto.HandrecordDTO(session_guid=FIRST, section_letters="A", scoring_group_number=1, board_number=board)
+        for index, seat in enumerate(("north", "east", "south", "west")):
+            for place, suit in enumerate(("clubs", "diamonds", "hearts", "spades")):
+                setattr(deal, f"{seat}_{suit}", "AKQJT98765432" if (index + board) % 4 == place else "")
+        init.handrecords.append(deal)
+    for _ in range(2000):
+        number = f"X{len(init.player_data)}"
+        init.player_data.append(
+            dto.PlayerDataDTO(session_guid=FIRST, player_number=number, first_name="Ł" * 80, last_name="é" * 100)
+        )
+    assert 2_000_000 < len(json.dumps(json.dumps(init.to_dict()))) < 4_000_000
+    answer = program.client.initialize(init)
+    assert int(answer.data_type) == 1, answer.serialized_data[:300]
+    assert program.client._transport.refused == 0  # type: ignore[attr-defined]
+    got = program.client.poll_for_player_data(FIRST, all=True)
+    assert got == []
+    assert "AKQJT98765432" not in club.said
+
+
+def test_browsers_keys_and_addresses(club: Club, tmp_path: Path) -> None:
+    import urllib.error
+    import urllib.request
+
+    club.start_service()
+    request = urllib.request.Request(f"{club.url}/dc-scoringprogram", b"{}", headers={"Origin": "http://evil.example"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=10)
+    assert refused.value.code == 403
+    refused.value.close()
+    open_to_all = ["serve", "--data", str(tmp_path / "other"), "--port", "0", "--data-connector", "0.0.0.0:0"]
+    done = subprocess.run(command(*open_to_all), capture_output=True, timeout=60, env=environment(), check=False)
+    assert done.returncode != 0
+    assert b"licence key" in done.stderr
