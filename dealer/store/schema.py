@@ -142,4 +142,28 @@ _HEALTH = Migration(
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_JOURNAL, _KEPT_SETS, _HISTORY, _REVEALS, _HEALTH)
+# Early databases call the history "dealt"; whatever a club has on record there goes on counting.
+_HISTORY_NAMED = Migration(
+    6,
+    (
+        "CREATE TABLE IF NOT EXISTS dealt_set (number INTEGER PRIMARY KEY, set_id TEXT, origin TEXT, dealt_on TEXT)",
+        "CREATE TABLE IF NOT EXISTS dealt (digest BLOB PRIMARY KEY, set_number INTEGER, board INTEGER)",
+        """CREATE TABLE IF NOT EXISTS history_set (
+            number INTEGER PRIMARY KEY,
+            set_id TEXT NOT NULL UNIQUE,
+            origin TEXT NOT NULL,
+            dealt_on TEXT NOT NULL
+        )""",
+        """CREATE TABLE IF NOT EXISTS history (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 16),
+            set_number INTEGER NOT NULL,
+            board INTEGER NOT NULL
+        ) WITHOUT ROWID""",
+        "INSERT OR IGNORE INTO history_set SELECT number, set_id, origin, dealt_on FROM dealt_set",
+        "INSERT OR IGNORE INTO history SELECT digest, set_number, board FROM dealt",
+        "DROP TABLE dealt",
+        "DROP TABLE dealt_set",
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_JOURNAL, _KEPT_SETS, _HISTORY, _REVEALS, _HEALTH, _HISTORY_NAMED)
