@@ -7,6 +7,7 @@ Answers are HTTP 200 also when they are errors, because clients repeat everythin
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import hashlib
@@ -25,7 +26,14 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from dealer.board import Board
+from dealer.deal import Deal
+from dealer.generate import DealSet, Origin
+from dealer.store.schema import DEALING_DB, MIGRATIONS
+from dealer.store.sets import save_set
+from firmware_bridge.db import Database
 from firmware_bridge.errors import ConfigError, StoreError
+from firmware_bridge.service import desk_checks
 from firmware_bridge.service.api import program_version
 from firmware_bridge.service.api_access import Failures, write_private
 from firmware_bridge.service.api_guard import Guard, serving
@@ -35,7 +43,10 @@ from terminals.interop.data_connector.connector import Caller, Connector
 from terminals.interop.data_connector.context import Answer
 from terminals.interop.data_connector.envelope import GREETING, Refusal, Request, read_request, refused, write_reply
 from terminals.interop.data_connector.numbers import Command, ErrorType
+from terminals.interop.data_connector.puts import deals_of
+from terminals.interop.data_connector.queues import PROGRAM
 from terminals.interop.data_connector.shapes import WrongData
+from terminals.store import ledger
 
 DEFAULT_ADDRESS = "127.0.0.1:5079"
 ENDPOINT = "/dc-scoringprogram"
@@ -45,6 +56,7 @@ RATE, BURST = 50.0, 200.0
 """Requests a second, and at once, that one address on the network may send."""
 
 logger = logging.getLogger(__name__)
+_DEALS = frozenset({Command.INITIALIZE_EVENT, Command.ADD_SESSION, Command.PUT_HANDRECORDS})
 _PEOPLE = frozenset({Command.PUT_PLAYER_DATA, Command.PUT_PARTICIPATIONS, Command.UPDATE_MOVEMENT, Command.ADD_SESSION})
 
 
@@ -69,6 +81,14 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address.partition("%")[0]).is_loopback
     except ValueError:
         return False
+
+
+def _save_deals(path: Path, deals: DealSet) -> None:
+    database = Database.open(path, MIGRATIONS)
+    try:
+        save_set(database, deals)
+    finally:
+        database.close()
 
 
 class ClubKeys:
@@ -195,6 +215,8 @@ class DataConnector:
         try:
             quick = self._desk.store.read(lambda c: self._connector.quick(c, request, caller))
             if quick is not None:
+                if quick.error:
+                    logger.info("scoring program: command %d refused: %s", request.command, quick.error.name)
                 return write_reply(request, quick)
             answer = await self._desk.store.submit(lambda c: self._connector.handle(c, request, caller))
         except Refusal as refusal:
@@ -207,7 +229,30 @@ class DataConnector:
             logger.error("scoring program: command %d failed: %s", request.command, type(error).__name__)
             return write_reply(request, refused(ErrorType.EXCEPTION, "The service failed; nothing was changed."))
         self._apply(request, answer)
+        if request.command in _DEALS:
+            await self._keep_deals()
         return write_reply(request, answer.reply)
+
+    async def _keep_deals(self) -> None:
+        """The deals that the program told are those that entries are checked against: a kept set of the event."""
+        desk = self._desk
+        event = desk.event
+        told: dict[int, Deal] = {}
+        unsure: set[int] = set()
+        for deals in desk.store.read(lambda c: deals_of(c, event)).values():
+            for board, deal in deals.items():
+                if told.setdefault(board, deal) != deal:
+                    unsure.add(board)
+        known = {board: deal for board, deal in told.items() if board not in unsure}
+        if not known or known == desk_checks.deals_of(desk):
+            return
+        boards = tuple(Board(number, deal) for number, deal in sorted(known.items()))
+        kept = DealSet(secrets.token_hex(8), Origin.EXTERNAL, boards)
+        await asyncio.to_thread(_save_deals, desk.directory / DEALING_DB, kept)
+        await desk.log("deals", PROGRAM, set=kept.id)
+        if unsure:
+            text = f"{len(unsure)} boards have other cards in each section; entries on them are not checked."
+            await desk.submit(lambda c: ledger.raise_alarm(c, "data-connector", f"deals {event}", text))
 
     def _apply(self, request: Request, answer: Answer) -> None:
         """Tell terminals and pages what has been committed."""

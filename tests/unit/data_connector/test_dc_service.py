@@ -1,0 +1,248 @@
+"""The Data Connector over HTTP without sockets: who is let in, how often, and what is said when all fails."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import client_events as events
+import httpx
+import pytest
+from bridgemate_dataconnector import dto
+
+from drivers.host import HostIdentity
+from firmware_bridge.clock import ManualClock
+from firmware_bridge.errors import ConfigError, StoreError
+from firmware_bridge.service import desk_checks
+from firmware_bridge.service.data_connector import (
+    ENDPOINT,
+    ClubKeys,
+    DataConnector,
+    Rate,
+    is_loopback,
+    make_app,
+    parse_address,
+)
+from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_running import running
+from terminals.interop.data_connector.envelope import GREETING
+from terminals.sync.event_store import FILE_NAME, EventStore
+
+COMMANDS = dto.ScoringProgramDataConnectorCommands
+
+
+class Service:
+    """A desk without an event, and the connector before it."""
+
+    def __init__(self, desk: Desk, keys: ClubKeys, clock: ManualClock) -> None:
+        self.desk, self.keys, self.clock = desk, keys, clock
+        self.app = make_app(DataConnector(desk, keys))
+
+    async def post(
+        self, command: int, payload: Any = "", session: str = "", address: str = "127.0.0.1", **more: Any
+    ) -> dict[str, Any]:
+        body = {"Command": command, "ClubId": "CLUB", "LicenceKey": "", "SessionGuid": session}
+        body["SerializedData"] = payload if isinstance(payload, str) else json.dumps(payload)
+        answer = await self.raw(json.dumps({**body, **more}).encode(), address)
+        assert answer.status_code == 200
+        found = answer.json()
+        assert isinstance(found, dict)
+        return found
+
+    async def raw(self, body: bytes, address: str = "127.0.0.1", **headers: str) -> httpx.Response:
+        transport = httpx.ASGITransport(self.app, client=(address, 4000))
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
+            return await http.post(ENDPOINT, content=body, headers=headers)
+
+    async def get(self) -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url="http://x") as http:
+            return await http.get("/")
+
+
+@contextlib.asynccontextmanager
+async def a_service(folder: Path) -> AsyncIterator[Service]:
+    store = EventStore.open(folder / FILE_NAME, threaded=False, synchronous="OFF")
+    clock = ManualClock()
+    try:
+        identity = HostIdentity(device_id=1, boot_count=1)
+        async with running(folder, store, None, [], identity, on_event=lambda _: None, clock=clock) as (desk, _):
+            yield Service(desk, ClubKeys.open(folder), clock)
+    finally:
+        store.close()
+
+
+def with_service(folder: Path, work: Callable[[Service], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with a_service(folder) as service:
+            await work(service)
+
+    asyncio.run(run())
+
+
+def test_the_desk_and_the_checks_follow_what_a_program_begins(tmp_path: Path) -> None:
+    async def work(service: Service) -> None:
+        assert GREETING in (await service.get()).text
+        init = events.an_event(
+            player_data=[events.a_player("7", last="Nowak")],
+            participations=[events.a_seat(1, 1, "7")],
+            handrecords=[events.a_deal(board) for board in (1, 2)],
+        )
+        assert not service.desk.has_event
+        for _ in range(2):
+            assert (await service.post(5, init.to_dict()))["DataType"] == 1
+        desk = service.desk
+        assert desk.setup.name == "Tuesday Łódź"
+        assert sorted(desk_checks.deals_of(desk)) == [1, 2]
+        assert desk.names_of("A", 1) == "Ana Nowak"
+        sets = desk.facts.deal_set
+        assert (await service.post(13, [events.a_deal(2).to_dict()], events.SESSION))["DataType"] == 1
+        assert desk.facts.deal_set == sets, "the same deals are one set"
+        result = events.a_result(1, 1, 1, 1, 2).to_dict()
+        assert (await service.post(10, [result], events.SESSION))["DataType"] == 1
+        assert len(desk.rows) == 1
+
+    with_service(tmp_path, work)
+
+
+def test_keys_count_from_elsewhere_only(tmp_path: Path) -> None:
+    async def work(service: Service) -> None:
+        key = service.keys.add("CLUB")
+        assert key is not None
+        assert len(key) == 16
+        assert service.keys.add("CLUB") is None
+        kept = tmp_path / "data-connector.json"
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+        assert key not in kept.read_text()
+        assert (await service.post(4, '"x"'))["DataType"] == 1
+        assert (await service.post(4, '"x"', address="::1"))["DataType"] == 1
+        far = "192.168.1.7"
+        wrong = await service.post(4, '"x"', address=far, LicenceKey="WRONG")
+        assert (wrong["DataType"], wrong["ErrorType"]) == (4, 5)
+        other = await service.post(4, '"x"', address=far, ClubId="OTHER", LicenceKey=key)
+        assert other["ErrorType"] == 5
+        assert (await service.post(4, '"x"', address=far, LicenceKey=key.lower()))["DataType"] == 1
+        again = ClubKeys.open(tmp_path)
+        assert again.right("CLUB", key)
+        assert not again.right("CLUB", "")
+        assert not again.right("", "")
+
+    with_service(tmp_path, work)
+
+
+def test_guessing_keys_is_slowed_down(tmp_path: Path) -> None:
+    async def work(service: Service) -> None:
+        key = service.keys.add("CLUB")
+        far = "10.0.0.9"
+        for _ in range(10):
+            assert (await service.post(4, '"x"', address=far, LicenceKey="no"))["ErrorType"] == 5
+        assert (await service.post(4, '"x"', address=far, LicenceKey=key))["ErrorType"] == 1
+        assert (await service.post(4, '"x"', address="10.0.0.10", LicenceKey=key))["ErrorType"] == 0
+        service.clock.advance(61)
+        assert (await service.post(4, '"x"', address=far, LicenceKey=key))["ErrorType"] == 0
+
+    with_service(tmp_path, work)
+
+
+def test_a_flood_of_requests_is_cut_off() -> None:
+    now = 0.0
+    rate = Rate(lambda: now, rate=2, burst=5, addresses=2)
+    assert [rate.take("a") for _ in range(6)] == [True] * 5 + [False]
+    assert rate.take("b")
+    now = 1.0
+    assert [rate.take("a") for _ in range(3)] == [True, True, False]
+    for name in "cd":
+        rate.take(name)
+    assert rate.take("a"), "forgotten, so it begins anew; memory is bounded"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("127.0.0.1:5079", ("127.0.0.1", 5079)),
+        (":80", ("127.0.0.1", 80)),
+        ("0.0.0.0", ("0.0.0.0", 5079)),
+        ("[::1]:7", ("::1", 7)),
+        ("[::1]", ("::1", 5079)),
+    ],
+)
+def test_addresses(text: str, expected: tuple[str, int]) -> None:
+    assert parse_address(text) == expected
+
+
+def test_what_is_no_address_is_refused_in_words() -> None:
+    for text in ("x:y", "h:99999"):
+        with pytest.raises(ConfigError):
+            parse_address(text)
+    assert [is_loopback(one) for one in ("127.9.9.9", "::1", "localhost", "", "10.0.0.1", "evil", "fe80::1%eth0")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_a_damaged_key_file_is_no_open_door(tmp_path: Path) -> None:
+    for text in ("", "{}", '{"clubs": {"A": {"salt": "zz", "hash": ""}}}', "[]"):
+        (tmp_path / "data-connector.json").write_text(text)
+        with pytest.raises(StoreError):
+            ClubKeys.open(tmp_path)
+
+
+def test_browsers_are_not_let_in_and_sizes_are_bounded(tmp_path: Path) -> None:
+    async def work(service: Service) -> None:
+        assert (await service.raw(b"{}", origin="http://evil.example")).status_code == 403
+        assert (await service.raw(b"x" * (5 << 20))).status_code == 413
+        for body in (b"", b"[]", b"\xff\xfe", b"{", b'{"Command": "x"}', b"null", b"[" * 100_000):
+            answer = await service.raw(body)
+            assert (answer.status_code, answer.json()["ErrorType"]) == (200, 12)
+            json.loads(answer.json()["SerializedData"])
+
+    with_service(tmp_path, work)
+
+
+def test_a_failing_disk_says_ask_again_and_a_fault_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work(service: Service) -> None:
+        init = events.an_event(handrecords=[events.a_deal(1)]).to_dict()
+        body = json.dumps({"Command": 5, "LicenceKey": "SECRET", "SerializedData": json.dumps(init)}).encode()
+
+        async def broken(job: object) -> object:
+            raise StoreError("the disk is full; nothing of this was stored.", code="store-full")
+
+        async def fault(job: object) -> object:
+            raise ZeroDivisionError("AKQJT98765432")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(service.desk.store, "submit", broken)
+            assert (await service.raw(body)).status_code == 503
+            patch.setattr(service.desk.store, "submit", fault)
+            answer = await service.raw(body)
+            assert (answer.status_code, answer.json()["ErrorType"]) == (200, 7)
+        assert (await service.raw(body)).json()["DataType"] == 1
+        assert "SECRET" not in caplog.text
+        assert "AKQ" not in caplog.text
+        assert "failed" in caplog.text
+
+    caplog.set_level(logging.DEBUG)
+    with_service(tmp_path, work)
+
+
+def test_a_poll_that_fails_is_on_record(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The client takes it for "no news"."""
+
+    async def work(service: Service) -> None:
+        assert (await service.post(int(COMMANDS.PollQueueForNewResults), "", "F" * 32))["ErrorType"] == 6
+        assert "refused" in caplog.text
+
+    caplog.set_level(logging.INFO)
+    with_service(tmp_path, work)
