@@ -195,8 +195,9 @@ def read_deals(data: bytes, *, name: str = "", format_name: str | None = None, f
         if info is None:
             raise _unusable("The file is in no known deal format.", "", f"Known: {', '.join(FORMATS)}.", "unparsable")
     result = info.load().read(data, first_board)
-    if not result.found and not result.problems:
-        raise _unusable("There are no boards in the file.", "", "Check that it is the right file.", "no-boards")
+    if not result.found:
+        why = f" ({result.problems[0]})" if result.problems else ""
+        raise _unusable(f"There are no boards in the file{why}.", "", "Check that it is the right file.", "no-boards")
     if notes:
         result = replace(result, repairs=(*notes, *result.repairs))
     return result
