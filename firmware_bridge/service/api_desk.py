@@ -163,9 +163,7 @@ async def cards(request: Request, desk: Desk, caller: Caller) -> Response:
             token = desk.access.table_token(section.number, table)
             found.append({"section": section.letter, "table": table, "token": token, "path": f"/t/{token}"})
     reachable = desk.listens not in ("127.0.0.1", "::1", "localhost")
-    return JSONResponse(
-        {"name": desk.setup.name, "tables": found, "addresses": _addresses(), "reachable": reachable}
-    )
+    return JSONResponse({"name": desk.setup.name, "tables": found, "addresses": _addresses(), "reachable": reachable})
 
 
 def _addresses() -> list[str]:
@@ -196,7 +194,7 @@ async def backup(request: Request, desk: Desk, caller: Caller) -> Response:
         target.unlink(missing_ok=True)
         folder.rmdir()
 
-    await asyncio.to_thread(desk.store.database.backup, target)
+    await asyncio.to_thread(desk.store.backup, target)
     await desk.log("exported", what="backup")
     name = f"firmware-bridge-{desk.clock.wall():%Y-%m-%d-%H%M}.db"
     return FileResponse(target, filename=name, media_type="application/octet-stream", background=BackgroundTask(clean))

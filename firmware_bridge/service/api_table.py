@@ -21,7 +21,7 @@ from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_actions import content_of, text_of, whole_of
 from firmware_bridge.service.desk_checks import check_entry, search
 from firmware_bridge.service.desk_stream import encode, event_stream
-from firmware_bridge.service.desk_view import board_view, ranking_view
+from firmware_bridge.service.desk_view import board_view, place_of, ranking_view
 from terminals.store.desk import Person
 from terminals.store.values import PlayKey
 from terminals.sync.setup import section_letter
@@ -38,9 +38,9 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
     section = setup.section(caller.section)
     movement = None if section is None else section.movement
     entered = [
-        {"board": row.play.board, "round": row.round, "ns": row.play.ns, "ew": row.play.ew}
+        {"board": row.play.board, "round": place_of(desk, row)[0], "ns": row.play.ns, "ew": row.play.ew}
         for row in desk.rows.values()
-        if row.play.section == letter and row.table == caller.table and row.content is not None
+        if row.play.section == letter and row.content is not None and place_of(desk, row)[1] == caller.table
     ]
     pairs: set[int] = set()
     if movement is not None:

@@ -15,6 +15,7 @@ from dealer.store.sets import load_set
 from firmware_bridge.db import Database
 from firmware_bridge.errors import FirmwareBridgeError
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_view import place_of
 from terminals.entry import CAUSES, Behind, Budget, Entry, Known, check
 from terminals.players import Player, read_players, search_players
 from terminals.result import BoardState, PassedOut, Played
@@ -39,8 +40,9 @@ async def check_entry(
     for row in desk.rows.values():
         if row.play.section != letter or row.content is None:
             continue
-        if row.table == table:
-            entered[row.play.board] = row.round
+        number, place = place_of(desk, row)
+        if place == table:
+            entered[row.play.board] = number
         if row.play.board == board and {row.play.ns, row.play.ew} != {ns, ew}:
             played.update(((board, row.play.ns), (board, row.play.ew)))
             others.append(row.content)
@@ -48,11 +50,11 @@ async def check_entry(
     settings = desk.setup.settings
     known = Known(movement, entered, frozenset(played), check_order=settings.order)
     behind = Behind(deals_of(desk).get(board), None, others) if settings.checks else Behind()
-    place = (desk.setup.id, section, table)
-    budget = desk.budgets.get(place, Budget())
+    asker = (desk.setup.id, section, table)
+    budget = desk.budgets.get(asker, Budget())
     entry = Entry(round, table, board, ns, ew, result if isinstance(result, (Played, PassedOut)) else None)
     verdict = check(entry, known, behind, budget, settings.checks_per_round)
-    desk.budgets[place] = verdict.budget
+    desk.budgets[asker] = verdict.budget
     if verdict.causes:
         words = [CAUSES.get(code, code) for code in verdict.causes]
         await desk.log("entry-check", section=letter, table=table, board=board, causes=words)

@@ -13,6 +13,7 @@ from typing import Any
 from firmware_bridge.errors import EntryError, ExitStatus
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_actions import Body, text_of, whole_of
+from firmware_bridge.service.desk_view import place_of
 from terminals.movement import happenings as h
 from terminals.movement.catalog import build
 from terminals.movement.evening import EveningSetup, leaving_checklist, same_again
@@ -125,7 +126,7 @@ def _word(body: Body, name: str, known: list[str], default: str) -> str:
 
 def played_of(desk: Desk, section: str) -> list[Played]:
     return [
-        Played(row.round, row.table, row.play.ns, row.play.ew, row.play.board)
+        Played(*place_of(desk, row), row.play.ns, row.play.ew, row.play.board)
         for row in desk.rows.values()
         if row.play.section == section and row.content is not None and not isinstance(row.content, NotPlayed)
     ]
@@ -192,7 +193,7 @@ def checklist(desk: Desk) -> list[dict[str, Any]]:
             continue
         plans[section.letter], _ = plan_of(desk, section.letter)
         played[section.letter] = [
-            Played(row.round, row.table, row.play.ns, row.play.ew, row.play.board)
+            Played(*place_of(desk, row), row.play.ns, row.play.ew, row.play.board)
             for row in desk.rows.values()
             if row.play.section == section.letter and row.content is not None
         ]

@@ -25,7 +25,7 @@ from terminals.store.desk import DeviceState
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, device_hex
 from terminals.sync.projection import resolve
-from terminals.sync.sense import WARNINGS
+from terminals.sync.sense import WARNINGS, movement_numbers
 from terminals.sync.setup import EventSetup, Section, section_letter
 from terminals.sync.tables import CellState, cell_state, cells, plan_warnings, unplanned
 
@@ -83,6 +83,17 @@ def _section(section: Section) -> dict[str, Any]:
 # --- results -----------------------------------------------------------------------------------------------------
 
 
+def place_of(desk: Desk, row: CurrentResult) -> tuple[int, int]:
+    """(round, table) of a result: as its terminal said, or as the movement has it when the desk entered it."""
+    if row.round and row.table:
+        return row.round, row.table
+    section = desk.setup.section_called(row.play.section)
+    if section is None or section.movement is None:
+        return row.round, row.table
+    found = movement_numbers(section.movement).meetings.get((row.play.board, row.play.ns, row.play.ew))
+    return found or (row.round, row.table)
+
+
 def row_view(desk: Desk, row: CurrentResult, *, warned: bool = True, veiled: bool = True) -> dict[str, Any]:
     """One current result. ``text`` and ``score`` are empty where the veil lies over it."""
     play = row.play
@@ -93,8 +104,8 @@ def row_view(desk: Desk, row: CurrentResult, *, warned: bool = True, veiled: boo
         "ns": play.ns,
         "ew": play.ew,
         "play": play.play,
-        "round": row.round,
-        "table": row.table,
+        "round": place_of(desk, row)[0],
+        "table": place_of(desk, row)[1],
         "changes": row.changes,
         "attention": list(row.attention),
         "hidden": hidden,
@@ -307,7 +318,7 @@ def scorecard_view(desk: Desk, section: str, pair: int) -> dict[str, Any]:
         own = seen["score"] if north_south or seen["score"] is None else -seen["score"]
         lines.append(
             {
-                "round": row.round,
+                "round": place_of(desk, row)[0],
                 "board": play.board,
                 "direction": "NS" if north_south else "EW",
                 "opponents": opponents,
@@ -328,11 +339,12 @@ def rounds_view(desk: Desk) -> list[dict[str, Any]]:
     sums: dict[tuple[str, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in desk.rows.values():
         scored = points.get(row.play)
-        if scored is None or not row.round or desk.veil.hides(row.play):
+        number = place_of(desk, row)[0]
+        if scored is None or not number or desk.veil.hides(row.play):
             continue
         for pair, side in ((row.play.ns, scored.ns), (row.play.ew, scored.ew)):
             if side is not None and side.percent is not None:
-                sums[row.play.section, pair][row.round].append(float(side.percent))
+                sums[row.play.section, pair][number].append(float(side.percent))
     out = []
     for (section, pair), by_round in sorted(sums.items()):
         so_far: list[float] = []

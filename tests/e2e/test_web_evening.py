@@ -79,7 +79,7 @@ class Room:
     def play(self, table: int, round: int) -> None:
         """The rest of a round at a table, then on to the next."""
         page = self.pages[table]
-        page.wait_for_function("document.querySelector('#screen').dataset.at !== 'wait'")
+        page.wait_for_selector("#screen:not([data-at='wait'])")
         cells = [c for c in self.boards(table, round) if (c["board"], c["ns"], c["ew"]) not in self.entered]
         for cell in cells:
             page.evaluate("history.pushState({at: 'boards'}, ''); dispatchEvent(new PopStateEvent('popstate'))")

@@ -32,10 +32,16 @@ export function rounds(pairs, top = 3) {
   const words = ranked.slice(0, top).map((p) => `pair ${p.pair} ${p.percent.at(-1)} percent`).join(", ");
   const grid = [];
   for (let v = low; v <= high; v += 10) grid.push(svg("line", { x1: 34, x2: wide - 50, y1: y(v), y2: y(v), class: "axis" }), Object.assign(svg("text", { x: 28, y: y(v) + 4, "text-anchor": "end" }), { textContent: v }));
+  const tags = new Map(); // labels of lines that end close together are moved apart
+  for (const p of ranked.slice(0, top).sort((a, b) => b.percent.at(-1) - a.percent.at(-1))) {
+    let at = y(p.percent.at(-1)) + 4;
+    for (const other of tags.values()) if (Math.abs(other - at) < 12) at = other + 12;
+    tags.set(p, at);
+  }
   const lines = [...ranked].reverse().map((p) => {
     const lead = ranked.indexOf(p) < top;
     const points = p.percent.map((v, i) => (v === null ? null : `${x(i).toFixed(1)},${y(v).toFixed(1)}`)).filter(Boolean);
-    return [svg("polyline", { points: points.join(" "), class: lead ? "line top" : "line" }), lead ? Object.assign(svg("text", { x: x(p.percent.length - 1) + 6, y: y(p.percent.at(-1)) + 4 }), { textContent: `${p.section}${p.pair}` }) : null];
+    return [svg("polyline", { points: points.join(" "), class: lead ? "line top" : "line" }), lead ? Object.assign(svg("text", { x: x(p.percent.length - 1) + 6, y: tags.get(p) }), { textContent: `${p.section}${p.pair}` }) : null];
   });
   const below = Array.from({ length: last }, (_, i) => Object.assign(svg("text", { x: x(i), y: tall - 8, "text-anchor": "middle" }), { textContent: i + 1 }));
   return svg("svg", { class: "chart", viewBox: `0 0 ${wide} ${tall}`, role: "img", "aria-label": `Percentages after each round; in front: ${words}` }, grid, lines, below);

@@ -116,7 +116,7 @@ function alertLine(a) {
 function gridTable(section, rounds) {
   const cells = D.data.grid.cells.filter((c) => c.section === section.letter), tables = D.data.grid.tables.filter((x) => x.section === section.letter);
   return h("table", { class: "grid" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Table"), rounds.map((r) => h("th", { scope: "col" }, `R${r}`)))),
-    h("tbody", {}, tables.map((x) => h("tr", {}, h("th", { scope: "row" }, `${x.section}${x.table} `, x.terminal ? (x.present ? "" : h("span", { class: "tag warn" }, "silent")) : h("span", { class: "small soft" }, "no terminal"), x.locked ? h("span", { class: "tag bad" }, "locked") : "", x.call ? h("span", { class: "tag bad" }, "calls") : ""),
+    h("tbody", {}, tables.map((x) => h("tr", {}, h("th", { scope: "row" }, `${x.section}${x.table} `, x.terminal ? (x.present ? "" : h("span", { class: "tag warn" }, "silent")) : h("span", { class: "small soft" }, "no terminal"), x.locked ? h("span", { class: "tag bad" }, "locked") : "", x.call ? h("span", { class: x.call === 1 ? "tag bad" : "tag warn" }, x.call === 1 ? "calls" : "coming") : ""),
       rounds.map((r) => {
         const of = cells.filter((c) => c.table === x.table && c.round === r);
         if (!of.length) return h("td", {}, h("span", { class: "soft" }, "–"));

@@ -5,7 +5,7 @@ const main = document.getElementById("main"), path = location.pathname.replace(/
 let own = stored("pair") || "";
 
 function ranking(data) {
-  return data.groups.map((g) => h("section", { class: "card" }, h("h2", {}, g.name || "Ranking"), h("table", {}, h("thead", {}, h("tr", {}, h("th", { class: "n" }, "Place"), h("th", {}, "Pair"), h("th", { class: "n" }, "Result"))), h("tbody", {}, g.rows.map((r) => h("tr", { class: own === `${r.section}${r.pair}` ? "own" : "" }, h("td", { class: "n place" }, r.place), h("td", {}, data.state === "published" ? h("a", { href: `/results/pair/${r.section}/${r.pair}` }, label(data, r)) : label(data, r)), h("td", { class: "n" }, r.value)))))));
+  return data.groups.map((g) => h("section", { class: "card" }, h("h2", {}, g.name || "Ranking"), h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { class: "n" }, "Place"), h("th", {}, "Pair"), h("th", { class: "n" }, "Result"))), h("tbody", {}, g.rows.map((r) => h("tr", { class: own === `${r.section}${r.pair}` ? "own" : "" }, h("td", { class: "n place" }, r.place), h("td", {}, data.state === "published" ? h("a", { href: `/results/pair/${r.section}/${r.pair}` }, label(data, r)) : label(data, r)), h("td", { class: "n" }, r.value))))))));
 }
 const label = (data, r) => `${(data.sections?.length || 1) > 1 ? r.section : ""}${r.pair} ${r.names || ""}`;
 

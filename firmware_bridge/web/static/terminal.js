@@ -73,7 +73,7 @@ function draw(moved = false) {
   foot();
   const at = chooseScreen();
   const content = SCREENS[at]();
-  screen.replaceChildren(...[content].flat().filter(Boolean));
+  screen.replaceChildren(...[content].flat(9).filter(Boolean));
   screen.dataset.at = at;
   if (moved || at !== shown) {
     scrollTo(0, 0);

@@ -1,0 +1,340 @@
+"""The pages one by one in a real browser: what a director does at the desk, how it looks, whether everybody can use it.
+
+With FIRMWARE_BRIDGE_SCREENS set to a directory the photographs of docs/screens are taken anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from importlib import resources, util
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web_browser import DESKTOP, PHONE, Service, accept, at, browser, key_in, phone, service, start_round
+
+pytestmark = pytest.mark.external("chromium")
+
+SCREENS = os.environ.get("FIRMWARE_BRIDGE_SCREENS")
+
+
+@pytest.fixture(scope="module")
+def found() -> Iterator[Any]:
+    with browser() as one:
+        yield one
+
+
+def desktop(found: Any, url: str, **more: Any) -> Any:
+    context = found.new_context(viewport=DESKTOP, locale="en-GB", **more)
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    page.goto(url)
+    return page
+
+
+def photograph(page: Any, name: str, *, sizes: tuple[str, ...] = ("phone", "desktop")) -> None:
+    """Keep a picture of the page in each size, if pictures are wanted."""
+    if not SCREENS:
+        return
+    before = page.viewport_size
+    for size in sizes:
+        page.set_viewport_size(PHONE if size == "phone" else DESKTOP)
+        page.wait_for_timeout(150)
+        page.screenshot(path=Path(SCREENS) / f"{name}-{size}.png")
+    page.set_viewport_size(before)
+
+
+def axe_source() -> str:
+    if util.find_spec("axe_playwright_python") is None:
+        pytest.skip("axe-playwright-python, which carries axe-core, is not installed here")
+    root = resources.files("axe_playwright_python")
+    return next(p for p in Path(str(root)).rglob("axe*.js")).read_text(encoding="utf-8")
+
+
+def accessible(page: Any, where: str) -> None:
+    """No violation of WCAG 2.1 A and AA that axe-core can find."""
+    page.evaluate(axe_source())
+    report = page.evaluate(
+        "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+        ".then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html).join(' | ')))"
+    )
+    assert report == [], f"{where}: {report}"
+
+
+def fits(page: Any, where: str) -> None:
+    """Nothing sticks out sideways, also with text at 200 %."""
+    for size in ("100%", "200%"):
+        page.evaluate(f"document.documentElement.style.fontSize = '{size}'")
+        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide[0] <= wide[1] + 1, f"{where} at {size}: {wide}"
+    page.evaluate("document.documentElement.style.fontSize = ''")
+
+
+def results(one: Service, count: int) -> None:
+    """Give the first plays results from the desk, so that there is something to look at."""
+    contracts = [
+        ("3NT", "N", "="),
+        ("4S", "E", "-1"),
+        ("2H", "S", "+1"),
+        ("5C", "W", "="),
+        ("6NT", "N", "-2"),
+        ("1NT", "S", "+2"),
+    ]
+    for cell in one.cells()[:count]:
+        contract, declarer, tricks = contracts[(cell["board"] * 5 + cell["ns"]) % 6]
+        key = {name: cell[name] for name in ("section", "board", "ns", "ew")}
+        one.api(
+            "/actions/correct", {**key, "contract": contract, "declarer": declarer, "tricks": tricks, "actor": "Ann"}
+        )
+
+
+def test_every_screen_of_the_terminal(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
+        (tmp_path / "players.csv").write_text("number,name\n12,Zofia Żółć\n13,Jan Nowak\n", encoding="utf-8")
+        page = phone(found, one.table(1))
+        at(page, "round")
+        photograph(page, "terminal-round", sizes=("phone",))
+        accessible(page, "round")
+        fits(page, "round")
+        page.click("button:has-text('Names')")
+        page.fill("#player0", "zol")
+        page.click("text=Zofia Żółć")
+        page.click("text=Guest >> nth=1")
+        photograph(page, "terminal-names", sizes=("phone",))
+        accessible(page, "names")
+        page.click("#savenames")
+        page.click("text=Later")
+        page.wait_for_selector("text=Zofia Żółć")
+        page.click("#start")
+        for step in ("boards", "contract", "declarer", "lead", "result", "accept"):
+            at(page, step)
+            if step == "contract":
+                page.click(".k7 button:nth-child(4)")
+                page.click(".k5 button:nth-child(3)")
+            if step == "lead":
+                page.click(".k4 button:nth-child(1)")
+            photograph(page, f"terminal-{step}", sizes=("phone",))
+            accessible(page, step)
+            fits(page, step)
+            if step == "boards":
+                page.click("[data-board] >> nth=0")
+            elif step == "contract":
+                page.click("#next")
+            elif step == "declarer":
+                page.click("[data-seat='W']")
+            elif step == "lead":
+                page.click(".k5 button >> nth=0")
+            elif step == "result":
+                page.click("[data-tricks='9']")
+        accept(page)
+        page.wait_for_selector("#state.good")
+        photograph(page, "terminal-received", sizes=("phone",))
+        accessible(page, "stored")
+        page.click("text=All results of this board")
+        page.wait_for_selector("tr.own")
+        photograph(page, "terminal-traveller", sizes=("phone",))
+        accessible(page, "traveller")
+        page.click("text=Back")
+        page.click("#nextboard")
+        page.click("#pass")
+        accept(page)
+        page.wait_for_selector("#state.good")
+        page.click("#endround")
+        at(page, "roundEnd")
+        photograph(page, "terminal-end-of-round", sizes=("phone",))
+        accessible(page, "end of round")
+        fits(page, "end of round")
+        page.click("text=More")
+        page.select_option("#lang", "pl")
+        page.wait_for_selector("text=Wezwij sędziego")
+        page.click("text=Wstecz")
+        photograph(page, "terminal-polish", sizes=("phone",))
+        cells = {(c["board"], c["ns"]): c["text"] for c in one.cells() if c["state"] != "missing"}
+        assert list(cells.values()) == ["4H W-1", "Pass"]
+
+
+def test_the_terminal_in_the_dark_and_from_the_keyboard(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
+        page = phone(found, one.table(1), color_scheme="dark")
+        at(page, "round")
+        page.focus("#start")
+        page.keyboard.press("Enter")
+        at(page, "boards")
+        assert page.evaluate("document.activeElement.tagName") == "H1", "the new screen is read out"
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        at(page, "contract")
+        photograph(page, "terminal-dark", sizes=("phone",))
+        accessible(page, "dark contract")
+
+
+def test_an_erased_and_a_corrected_result_reach_the_desk(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
+        page = phone(found, one.table(1))
+        page.on("dialog", lambda dialog: dialog.accept())
+        start_round(page)
+        key_in(page, 1, 4, "S", "N", 10)
+        accept(page)
+        page.wait_for_selector("#state.good")
+        page.evaluate("history.pushState({at: 'entry', board: 1}, ''); dispatchEvent(new PopStateEvent('popstate'))")
+        page.click("text=Correct")
+        page.click(".k7 button:nth-child(3)")
+        page.click(".k5 button:nth-child(5)")
+        page.click("#next")
+        page.click("[data-seat='S']")
+        page.click("#nolead")
+        page.click("[data-tricks='9']")
+        accept(page)
+        one.until(lambda cells: cells[0]["text"] == "3NT S=")
+        page.evaluate("history.pushState({at: 'entry', board: 1}, ''); dispatchEvent(new PopStateEvent('popstate'))")
+        page.click("text=Erase")
+        one.until(lambda cells: cells[0]["state"] == "missing")
+
+
+def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        page = desktop(found, f"{one.url}/desk#{one.code}")
+        page.wait_for_selector("#propose")
+        assert one.code not in page.url, "the code must not stay in the address"
+        page.fill("#pairs", "8")
+        page.click("#propose")
+        page.wait_for_selector(".props .card")
+        assert page.locator(".props .card").count() == 3
+        photograph(page, "desk-begin")
+        accessible(page, "begin")
+        fits(page, "begin")
+        page.click(".props button >> nth=0")
+        page.click("text=Table cards to print")
+        page.wait_for_selector(".tablecard img")
+        page.wait_for_timeout(800)
+        assert page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)")
+        photograph(page, "desk-cards", sizes=("desktop",))
+        results(one, len(one.cells()) * 2 // 3)
+        table = phone(found, one.table(2))
+        table.wait_for_selector("#call")
+        table.click("#call")
+        page.goto(f"{one.url}/desk#now")
+        page.click("[data-alert='call'] >> text=Coming")
+        table.wait_for_selector("text=Director is coming")
+        page.wait_for_selector(".grid .full")
+        photograph(page, "desk-now")
+        accessible(page, "now")
+        fits(page, "now")
+        page.click("nav >> text=Boards")
+        page.click("tr.click >> nth=-1")
+        page.click("text=Correct")
+        page.fill("#contract", "7NTXX")
+        page.select_option("#declarer", "N")
+        page.fill("#tricks", "=")
+        page.fill("#actor", "Ann")
+        page.click("text=Preview")
+        page.wait_for_selector("dialog table tbody tr")
+        photograph(page, "desk-correct")
+        accessible(page, "correct")
+        page.click("#doit")
+        page.wait_for_selector("dialog >> text=ruled")
+        page.click("dialog >> text=Undo >> nth=-1")
+        page.wait_for_selector("dialog >> text=undone")
+        page.click("[aria-label='Close']")
+        page.wait_for_selector(".chart")
+        photograph(page, "desk-board")
+        page.click("nav >> text=Ranking")
+        page.wait_for_selector(".chart .line")
+        photograph(page, "desk-ranking")
+        accessible(page, "ranking")
+        page.click("nav >> text=Terminals")
+        page.wait_for_selector("text=Browser")
+        photograph(page, "desk-terminals", sizes=("desktop",))
+        accessible(page, "terminals")
+        page.click("nav >> text=Plan")
+        page.click("[data-plan='curtailed']")
+        page.click("#planpreview")
+        page.wait_for_selector("text=Nobody plays a board twice.")
+        photograph(page, "desk-plan", sizes=("desktop",))
+        accessible(page, "plan")
+        page.click("nav >> text=End")
+        page.click("#publish")
+        page.wait_for_selector("text=Law 79C")
+        photograph(page, "desk-end", sizes=("desktop",))
+        accessible(page, "end")
+        public = phone(found, f"{one.url}/results")
+        public.wait_for_selector("td.place")
+        photograph(public, "results-ranking")
+        accessible(public, "results")
+        fits(public, "results")
+        public.click("td a >> nth=0")
+        public.wait_for_selector("text=This is us")
+        photograph(public, "results-scorecard", sizes=("phone",))
+        accessible(public, "scorecard")
+
+
+def test_names_that_look_like_code_are_only_names(found: Any, tmp_path: Path) -> None:
+    nasty = "<img src=x onerror=alert(1)>"
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
+        alerts: list[str] = []
+        page = phone(found, one.table(1))
+        page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+        at(page, "round")
+        page.click("button:has-text('Names')")
+        page.fill("#player0", nasty)
+        page.click("#savenames")
+        results(one, 4)
+        desk = desktop(found, f"{one.url}/desk#{one.code}")
+        desk.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+        desk.click("nav >> text=Ranking")
+        desk.wait_for_selector(f"text={nasty}")
+        assert alerts == []
+        assert desk.locator("img[src='x']").count() == 0
+
+
+def test_a_playing_director_sees_that_it_is_entered_and_nothing_else(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
+        one.api("/actions/settings", {"settings": {"playing_director": ["A1"]}})
+        other = next(c for c in one.cells() if 1 not in (c["ns"], c["ew"]))
+        key = {name: other[name] for name in ("section", "board", "ns", "ew")}
+        one.api("/actions/correct", {**key, "contract": "6HX", "declarer": "E", "tricks": "=", "actor": "Bob"})
+        desk = desktop(found, f"{one.url}/desk#{one.code}")
+        desk.click("nav >> text=Boards")
+        desk.click(f"[aria-label='Board {other['board']}']")
+        desk.wait_for_selector("td >> text=veiled")
+        photograph(desk, "desk-veiled", sizes=("desktop",))
+        for path in ("/desk", "/results", "/export", f"/boards/A/{other['board']}", "/ranking", "/rounds"):
+            text = json.dumps(one.api(path))
+            assert "6HX" not in text, path
+            assert not re.search(r'"score": -?1\d\d\d', text), path
+        desk.on("dialog", lambda dialog: dialog.accept())
+        desk.click("text=Reveal it")
+        desk.wait_for_selector("td >> text=6")
+        assert any(item["kind"] == "reveal" for item in one.api("/log"))
+
+
+def test_the_dealing_screen_without_a_machine_says_so_and_shows_no_card(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
+        page = desktop(found, f"{one.url}/desk#{one.code}")
+        page.wait_for_selector(".grid")
+        page.goto(f"{one.url}/deal")
+        page.click("#generate")
+        page.wait_for_selector("#startdeal")
+        photograph(page, "deal-begin", sizes=("desktop",))
+        accessible(page, "deal")
+        page.click("#startdeal")
+        page.wait_for_selector("text=no dealing machine is named")
+
+
+def test_pages_are_light(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
+        for path in ("/desk", "/deal", "/results", one.table(1).removeprefix(one.url)):
+            context = found.new_context(viewport=PHONE)
+            page = context.new_page()
+            sizes: list[int] = []
+            page.on(
+                "response",
+                lambda r, sizes=sizes: sizes.append(len(r.body()) if r.status == 200 and "stream" not in r.url else 0),
+            )
+            page.goto(one.url + path)
+            page.wait_for_timeout(1500)
+            assert 0 < sum(sizes) < 150_000, (path, sum(sizes))
+            context.close()
