@@ -30,7 +30,7 @@ from terminals.store.desk import Device, DeviceState, Person
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey
 from terminals.sync.event_store import EventStore
-from terminals.sync.period import Period, period
+from terminals.sync.period import Period, finish_when_due, period
 from terminals.sync.service import SyncService
 from terminals.sync.setup import EventSetup
 from terminals.sync.tables import Veil, scoring_input, veil_for
@@ -313,6 +313,12 @@ class Desk:
         for person in people:
             self.people[person.section, person.pair, person.seat] = person
         self.stream.publish(encode("people", {}))
+
+    async def finish_if_due(self) -> None:
+        """Make the results final when the correction period is over (Law 79C)."""
+        now, event = self.clock.wall().timestamp(), self.event
+        if self.period.due(now):
+            await self.submit(lambda connection: finish_when_due(connection, event, now, self.wall()))
 
     # --- terminals ---
 

@@ -20,7 +20,6 @@ from firmware_bridge.service.desk_stream import encode
 from firmware_bridge.service.progress import OnEveningEvent
 from terminals.store.results import CurrentResult
 from terminals.sync.event_store import EventStore
-from terminals.sync.period import finish_when_due
 from terminals.sync.service import SyncService
 from terminals.sync.setup import EventSetup
 
@@ -103,9 +102,7 @@ async def _sweep(desk: Desk) -> None:
     while True:
         await asyncio.sleep(SWEEP_S)
         await desk.hub.sweep()
-        now, event = desk.clock.wall().timestamp(), desk.event
-        if desk.period.due(now):
-            await desk.submit(lambda c, event=event, now=now: finish_when_due(c, event, now, desk.wall()))  # type: ignore[misc]
+        await desk.finish_if_due()
         seen = [
             (
                 one.device,

@@ -1,0 +1,331 @@
+"""The desk over the interface: acts, previews, the stream and its resumption, the plan, what the public may see."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web_fakes import Client, Page, service
+
+from firmware_bridge.clock import ManualClock
+from firmware_bridge.errors import ConfigError, EntryError
+from firmware_bridge.service.desk_stream import Stream, encode
+from firmware_bridge.web.publish import Board, publish
+from terminals.settings import EventSettings
+
+ONE = 0x1111_2222_3333_4444
+PLAY = {"section": "A", "board": 1, "ns": 1, "ew": 4, "actor": "Ann"}
+PLAIN = EventSettings(confirm=False)
+
+
+def events_of(data: bytes) -> list[tuple[int | None, str, Any]]:
+    found = []
+    for block in data.decode().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line and not line.startswith(":"))
+        if "event" in lines:
+            found.append((int(lines["id"]) if "id" in lines else None, lines["event"], json.loads(lines["data"])))
+    return found
+
+
+async def correct(client: Client, contract: str, tricks: str, **more: Any) -> str:
+    found = await client.post("/actions/correct", {**PLAY, "contract": contract, "tricks": tricks, **more})
+    assert found.status_code == 200, found.text
+    return str(found.json()["action"])
+
+
+def test_acts_append_and_can_be_undone(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            page = Page(client, 1, ONE)
+            await page.hello()
+            await page.exchange(records=[page.record(1, 1, 4)])
+            action = await correct(client, "4SX N", "-1")
+            trail = (await client.get("/play?section=A&board=1&ns=1&ew=4")).json()
+            assert [one["kind"] for one in trail["events"]] == ["entered", "ruled"]
+            assert trail["text"] == "4SX N-1"
+            await client.post("/actions/undo", {"action": action, "actor": "Ann"})
+            trail = (await client.get("/play?section=A&board=1&ns=1&ew=4")).json()
+            assert trail["text"] == "3NT N="
+            assert [one["kind"] for one in trail["events"]] == ["entered", "ruled", "undone"]
+
+    asyncio.run(run())
+
+
+def test_a_preview_tells_the_effect_and_stores_nothing(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await correct(client, "3NT N", "=")
+            await client.post(
+                "/actions/correct", {**PLAY, "ns": 3, "ew": 5, "contract": "3NT", "declarer": "N", "tricks": "+1"}
+            )
+            before = (await client.get("/ranking")).json()
+            found = (
+                await client.post("/actions/correct/preview", {**PLAY, "contract": "3NT N", "tricks": "+2"})
+            ).json()
+            changed = {one["pair"]: (one["before"]["value"], one["after"]["value"]) for one in found["changes"]}
+            await correct(client, "3NT N", "+2")
+            after = {
+                row["pair"]: row["value"] for group in (await client.get("/ranking")).json() for row in group["rows"]
+            }
+            assert {pair: then for pair, (_, then) in changed.items()} == {pair: after[pair] for pair in changed}
+            old = {row["pair"]: row["value"] for group in before for row in group["rows"]}
+            assert {pair: now for pair, (now, _) in changed.items()} == {pair: old[pair] for pair in changed}
+
+    asyncio.run(run())
+
+
+def test_two_directors_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await correct(client, "3NT N", "=", seen=0)
+            found = await client.post("/actions/correct", {**PLAY, "contract": "4S N", "tricks": "=", "seen": 0})
+            assert found.status_code == 409
+            assert found.json()["error"]["code"] == "changed-meanwhile"
+
+    asyncio.run(run())
+
+
+def test_a_stream_resumes_where_it_was_cut_off_even_after_a_restart(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            seen = client.desk.cursor
+            await correct(client, "3NT N", "=")
+            await correct(client, "3NT N", "+1")
+            missed = events_of(client.desk.missed(str(seen)))
+            assert [kind for _, kind, _ in missed] == ["result", "result"]
+            assert missed[-1][2]["text"] == "3NT N+1"
+            last = missed[-1][0]
+            assert client.desk.missed(str(last)) == b""
+            assert events_of(client.desk.missed("nonsense"))[0][1] == "reset"
+            assert events_of(client.desk.missed("999999"))[0][1] == "reset"
+            assert client.desk.missed(None) == b""
+        async with service(tmp_path) as client:
+            assert events_of(client.desk.missed(str(last))) == []
+            await correct(client, "4S N", "=")
+            assert events_of(client.desk.missed(str(last)))[-1][2]["text"] == "4S N="
+
+    asyncio.run(run())
+
+
+def test_what_happens_while_a_page_connects_is_not_lost(tmp_path: Path) -> None:
+    async def run() -> None:
+        stream = Stream()
+        listening = stream.listen(lambda: encode("missed", {}, 1))
+        first = await anext(listening)
+        stream.publish(encode("result", {"n": 2}, 2))
+        stream.publish(encode("result", {"n": 3}, 3))
+        rest = await anext(listening)
+        assert [number for number, _, _ in events_of(first + rest)] == [1, 2, 3]
+        await listening.aclose()
+        assert stream.listeners == 0
+
+    asyncio.run(run())
+
+
+def test_a_page_that_takes_nothing_is_cut_off_and_nobody_waits_for_it() -> None:
+    async def run() -> None:
+        stream = Stream()
+        slow = stream.subscribe()
+        for number in range(2000):
+            stream.publish(encode("result", {}, number))
+        assert slow.lost
+        assert stream.listeners == 0
+        assert slow.queue.qsize() <= 512
+
+    asyncio.run(run())
+
+
+def test_a_late_pair_is_previewed_and_then_in_the_plan_of_the_tables(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, "mitchell:5x2,missing=ew") as client:
+            before = client.desk.setup.plan_version
+            body = {"section": "A", "event": {"kind": "late-pair", "round": 2, "place": "phantom"}}
+            seen = (await client.post("/plan/preview", body)).json()
+            assert seen["ok"] is True
+            assert client.desk.setup.plan_version == before
+            assert (await client.post("/plan/change", body)).status_code == 200
+            assert client.desk.setup.plan_version == before + 1
+            assert client.desk.setup.expected_results() == seen["results_after"]
+            undone = {"section": "A", "event": {"kind": "undone", "event": 0}}
+            assert (await client.post("/plan/change", undone)).status_code == 200
+            assert client.desk.setup.expected_results() == seen["results_before"]
+            bad = {"section": "A", "event": {"kind": "curtailed", "after_round": 99}}
+            assert (await client.post("/plan/preview", bad)).status_code == 409
+
+    asyncio.run(run())
+
+
+def test_an_evening_begins_from_a_proposal_and_again_like_the_last(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, None) as client:
+            assert (await client.get("/desk")).json()["event"]["active"] is False
+            offers = (await client.post("/setup/propose", {"pairs": 12, "minutes": 200})).json()
+            assert len(offers) == 3
+            body = {"spec": offers[0]["spec"], "name": "Thursday", "settings": {"director_pin": "4711"}}
+            assert (await client.post("/setup/start", body, client.role("assistant"))).status_code == 403
+            assert (await client.post("/setup/start", body)).status_code == 200
+            first = client.desk.setup
+            assert first.sections[0].movement is not None
+            assert (await client.post("/setup/start", {"again": True, "name": "Next"})).status_code == 200
+            again = client.desk.setup
+            assert again.id != first.id
+            assert again.sections[0].movement == first.sections[0].movement
+            assert again.settings.director_pin == "", "a PIN belongs to one evening"
+            assert (await client.post("/setup/start", {"spec": "nothing:1x1"})).status_code == 400
+
+    asyncio.run(run())
+
+
+def test_closing_a_round_names_what_is_missing_and_invents_nothing(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            found = await client.post("/actions/close-round", {"section": "A", "round": 1})
+            assert found.status_code == 409
+            assert "table 1 board 1" in found.json()["error"]["what"]
+            found = await client.post("/actions/close-round", {"section": "A", "round": 1, "anyway": True})
+            assert len(found.json()["missing"]) == 6
+            assert not any(row.content is not None for row in client.desk.rows.values())
+
+    asyncio.run(run())
+
+
+def test_final_results_need_two_names(tmp_path: Path) -> None:
+    async def run() -> None:
+        clock = ManualClock()
+        async with service(tmp_path, clock=clock) as client:
+            await correct(client, "3NT N", "=")
+            assert (await client.post("/actions/publish", {"actor": "Ann"})).status_code == 200
+            clock.advance(31 * 60)
+            await client.desk.finish_if_due()
+            assert (await client.get("/desk")).json()["event"]["final"] is True
+            found = await client.post("/actions/correct", {**PLAY, "contract": "4S N", "tricks": "="})
+            assert found.json()["error"]["code"] == "needs-two-names"
+            await correct(client, "4S N", "=", second="Bob")
+
+    asyncio.run(run())
+
+
+def test_the_public_sees_nothing_then_the_ranking_then_everything(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await correct(client, "3NT N", "=")
+            for state in ("closed", "live", "published"):
+                if state == "live":
+                    await client.post("/actions/live", {"on": True})
+                if state == "published":
+                    await client.post("/actions/publish", {"actor": "Ann"})
+                found = (await client.get("/public/results", None)).json()
+                assert found["state"] == state
+                assert ("groups" in found) == (state != "closed")
+                wanted = 200 if state == "published" else 404
+                assert (await client.get("/public/boards/A/1", None)).status_code == wanted
+                assert (await client.get("/public/pairs/A/1", None)).status_code == wanted
+                assert "3NT" not in (await client.get("/public/results", None)).text
+
+    asyncio.run(run())
+
+
+def test_static_pages_say_what_the_service_says_and_escape_names(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await correct(client, "3NT N", "=")
+            people = {"pair": 1, "players": [{"name": "<b>Zofia</b> & O'Żółć"}, {"name": "Jan"}]}
+            await client.post("/table/people", people, client.table(1))
+            with pytest.raises(EntryError):
+                publish(tmp_path / "web", (await client.get("/public/results", None)).json(), [], [])
+            await client.post("/actions/publish", {"actor": "Ann"})
+            results = (await client.get("/public/results", None)).json()
+            board = Board(
+                (await client.get("/public/boards/A/1", None)).json(), {"N": dict.fromkeys(("NT", *"SHDC"), 9)}
+            )
+            card = (await client.get("/public/pairs/A/1", None)).json()
+            written = publish(tmp_path / "web", results, [board], [card])
+            assert {path.name for path in written} == {"style.css", "index.html", "board-A-1.html", "pair-A-1.html"}
+            for path in written:
+                text = path.read_text(encoding="utf-8")
+                assert "<b>Zofia" not in text
+                assert "<script" not in text
+            assert "3NT N=" in (tmp_path / "web" / "board-A-1.html").read_text(encoding="utf-8")
+            assert "&lt;b&gt;Zofia" in (tmp_path / "web" / "index.html").read_text(encoding="utf-8")
+            (tmp_path / "file").write_text("")
+            with pytest.raises(ConfigError):
+                publish(tmp_path / "file", results, [], [])
+
+    asyncio.run(run())
+
+
+def test_a_backup_is_a_whole_database_and_the_desk_knows_that_it_was_made(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await correct(client, "3NT N", "=")
+            found = await client.get("/backup")
+            assert found.content.startswith(b"SQLite format 3")
+            items = {one["key"]: one["done"] for one in (await client.get("/checklist")).json()}
+            assert items["backup"] is True
+            assert items["results"] is False
+
+    asyncio.run(run())
+
+
+def test_an_assistant_corrects_but_does_not_rule_and_a_viewer_only_looks(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            body = {**PLAY, "contract": "3NT N", "tricks": "="}
+            assert (await client.post("/actions/correct", body, client.role("viewer"))).status_code == 403
+            assert (await client.post("/actions/correct", body, client.role("assistant"))).status_code == 200
+            ruling = {**PLAY, "ns_score": "AVE+", "ew_score": "AVE-"}
+            assert (await client.post("/actions/artificial", ruling, client.role("assistant"))).status_code == 403
+            assert (await client.get("/desk", client.role("viewer"))).json()["role"] == "viewer"
+
+    asyncio.run(run())
+
+
+def test_a_call_reaches_the_desk_and_the_answer_the_table(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            page = Page(client, 2, ONE)
+            await page.hello()
+            await page.exchange(call=1, round=1)
+            await asyncio.sleep(0.1)
+            state = (await client.get("/desk")).json()
+            assert state["alerts"][0]["kind"] == "call"
+            await client.post("/actions/answer-call", {"section": "A", "table": 2, "state": 2})
+            await page.exchange()
+            assert {"kind": "CALL", "state": 2}.items() <= next(m for m in page.messages if m["kind"] == "CALL").items()
+            assert not [a for a in (await client.get("/desk")).json()["alerts"] if a["kind"] == "call"]
+
+    asyncio.run(run())
+
+
+def test_an_entry_that_looks_wrong_gets_a_neutral_word_and_its_cause_goes_to_the_desk(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await correct(client, "4S N", "+2")
+            entry = {"round": 1, "board": 1, "ns": 2, "ew": 5, "contract": "4S", "declarer": "E", "tricks": 11}
+            found = (await client.post("/table/check", entry, client.table(2))).json()
+            text = json.dumps(found)
+            assert "Check board, declarer, contract, result" in text
+            assert "both sides" not in text
+            alerts = (await client.get("/desk")).json()["alerts"]
+            assert any("both sides" in one["text"] for one in alerts)
+
+    asyncio.run(run())
+
+
+def test_players_are_found_without_accents_and_a_bad_list_is_refused(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            head = client.head(client.role("director"))
+            csv = "number,name\n12,Łukasz Żółć\n".encode()
+            found = await client.http.post("/api/v1/players", content=csv, headers={**head, "content-type": "text/csv"})
+            assert found.json() == {"players": 1}
+            found = await client.get("/table/players?q=lukasz", client.table(1))
+            assert found.json() == [{"number": "12", "name": "Łukasz Żółć"}]
+            bad = await client.http.post("/api/v1/players", content=b"x", headers={**head, "content-type": "text/csv"})
+            assert bad.status_code in (400, 409)
+            assert (await client.get("/table/players?q=lukasz", client.table(1))).json(), "the old list stays"
+
+    asyncio.run(run())
