@@ -152,7 +152,7 @@ class BoardReader:
                 self._desk.slot.must_go = True
                 return None
             raise DeviceError(
-                f"The machine refuses to read board {key.board} (reason {int(reply.reason)}).",
+                f"The machine refuses to read board {key.board}: {say.why_refused(reply.reason)}.",
                 where=self._machine.url,
                 next_step="Switch the machine off and on, then start again.",
                 code="machine-refuses",

@@ -130,6 +130,27 @@ def not_oriented(key: BoardKey, copies: int) -> Instruction:
     return Instruction(text, Action.TURN_BOARD, Sound.NONE, key.board, key.copy)
 
 
+_REFUSALS: dict[int, str] = {
+    CommandReason.ID_REUSED: "it takes the command for an old one",
+    CommandReason.WRONG_STATE: "it is still busy with something",
+    CommandReason.NO_BOARD: "it sees no board",
+    CommandReason.WRONG_BOARD: "it reads another board number",
+    CommandReason.TURNED: "it sees the board turned",
+    CommandReason.WRONG_JOB: "it has another job in mind",
+    CommandReason.WRONG_BOOT: "it has started anew",
+    CommandReason.WRONG_DIGEST: "the deal arrived damaged",
+    CommandReason.COVER_OPEN: "its cover is open",
+    CommandReason.HOPPER_EMPTY: "its hopper is empty",
+    CommandReason.POCKETS_NOT_EMPTY: "there are cards in its pockets",
+    CommandReason.UNSUPPORTED: "it can't do that",
+}
+
+
+def why_refused(reason: int) -> str:
+    """The machine's reason in a few words, for an error."""
+    return _REFUSALS.get(reason, f"for reason {int(reason)}")
+
+
 def refused(key: BoardKey, copies: int, reason: int) -> Instruction:
     """What to do when the machine will not start, by its reason."""
     where = _place(key, copies)

@@ -318,7 +318,7 @@ class Starter:
         self._refusals += 1
         if self._refusals >= MAX_REFUSALS or reason == CommandReason.UNSUPPORTED:
             raise DeviceError(
-                f"The machine refuses to deal board {self._item.board} (reason {int(reason)}).",
+                f"The machine refuses to deal board {self._item.board}: {tell.why_refused(reason)}.",
                 where=self._machine.url,
                 next_step="Switch the machine off and on, then start again with the same data directory.",
                 code="machine-refuses",

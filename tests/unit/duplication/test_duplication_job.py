@@ -382,6 +382,7 @@ def test_refusals_that_do_not_pass_end_the_run_in_words(bench: Bench, command: s
     with pytest.raises(DeviceError) as raised:
         bench.make(BOARDS[:1])
     assert raised.value.code == "machine-refuses"
+    assert "the deal arrived damaged" in raised.value.what
     assert bench.states() == {(1, 1): BoardState.PLANNED}
 
 
