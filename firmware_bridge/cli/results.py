@@ -1,4 +1,4 @@
-"""``results``: audit, convert and print result files; an evening on paper."""
+"""``results``: audit, convert, rule on and print result files; an evening on paper."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.results_paper import enter, slips
+from firmware_bridge.cli.results_rule import rule
 from firmware_bridge.errors import ConfigError, EntryError
 
 if TYPE_CHECKING:
@@ -146,3 +147,4 @@ def profiles(name: str | None) -> Outcome:
 
 results.add_command(slips)
 results.add_command(enter)
+results.add_command(rule)

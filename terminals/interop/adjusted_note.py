@@ -12,7 +12,9 @@ from firmware_bridge.errors import EntryError
 from terminals.result import Assigned, AssignedSide, Average, FixedPercent, Outcome, PassedOut, Played
 from terminals.scoring.contract_score import score_ns
 
-_NOTE = re.compile(r"Adjusted: NS ([^;]{1,120}); EW ([^;]{1,120})")
+_WRITTEN = r"\d{1,6}(?:/\d{1,6})? [+-]\d{1,5}"
+_SIDE = rf"(AVE[+-]?|\d{{1,6}}(?:/\d{{1,6}})?%|{_WRITTEN}(?:, {_WRITTEN}){{0,9}})"
+_NOTE = re.compile(rf"Adjusted: NS {_SIDE}; EW {_SIDE}(?![\w/,%+-])", re.ASCII)
 _OUTCOME = re.compile(r"(\d{1,6}(?:/\d{1,6})?) ([+-]\d{1,5})", re.ASCII)
 
 
@@ -42,6 +44,11 @@ def read_adjusted_note(text: str) -> Assigned | None:
         return Assigned(_read_side(match.group(1)), _read_side(match.group(2)))
     except (EntryError, ValueError, ZeroDivisionError):
         return None
+
+
+def without_adjusted(text: str) -> str:
+    """A note without the assigned score in it."""
+    return " ".join(_NOTE.sub("", text).split())
 
 
 def _read_side(text: str) -> AssignedSide:

@@ -37,7 +37,10 @@ SEARCH_ORDER = ("plain", *(name for name in PROFILE_NAMES if name != "plain"))
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """What the audit found. lines: result lines read; the three ``*_checked`` say how many numbers were compared."""
+    """What the audit found. lines: result lines read; the three ``*_checked`` say how many numbers were compared.
+
+    explanation: the way of scoring that leaves the fewest differences.
+    """
 
     title: str
     lines: int
@@ -50,6 +53,7 @@ class AuditReport:
     profile: str
     changes: Mapping[str, str]
     method: str
+    explanation: Explanation
     notes: tuple[str, ...] = ()
 
     @property
@@ -176,6 +180,7 @@ class _Audit:
             profile=base.name,
             changes=changes,
             method=self.event.team_method.value if self.event.matches else self.event.method.value,
+            explanation=best,
             notes=tuple(self.notes + matches.notes),
         )
 
@@ -184,8 +189,10 @@ class _Audit:
     ) -> tuple[Profile, Explanation, _Findings]:
         """The profile that leaves the fewest differences, and the explanation that it leads to."""
         tries = []
-        for one in bases:
-            start = Explanation(one, total_in=self.event.extra.get("total_in", "percent"), scheduled=scheduled)
+        shown = self.event.extra.get("total_in", "percent")
+        ways = [(one, within) for within in (False, True)[: len(self.event.sections)] for one in bases]
+        for one, within in ways:
+            start = Explanation(one, total_in=shown, scheduled=scheduled, within=within)
             tried = self._evaluate(start)
             tries.append((tried.count + self._team_findings(one, free=False).count, start, tried))
             if not tries[-1][0]:

@@ -34,6 +34,7 @@ def parse_xml(data: bytes, where: str = "") -> tuple[Element, list[str]]:
     if len(data) > MAX_FILE_BYTES:
         raise _unusable(f"The file is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB.", where)
     repairs: list[str] = []
+    data = data.lstrip(b" \t\r\n")  # some programs begin with an empty line, which XML forbids
     try:
         root = _parse(data)
     except ParseError as first:

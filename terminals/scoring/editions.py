@@ -11,11 +11,13 @@ from firmware_bridge.errors import EntryError
 from terminals.scoring.profile_file import RULESETS
 
 _COVERED = {"laws-1997": range(1, 32), "laws-2007": range(1, 94), "laws-2017": range(0)}
-_LAW = re.compile(r"(\d{1,2})(?:[A-H](?:\d{1,2}(?:\([a-h]\)(?:\((?:i|ii|iii)\))?)?)?)?", re.ASCII)
+_LAW = re.compile(
+    r"(?:Law\s+)?(\d{1,2})(?:[A-H](?:\d{1,2}(?:(?:\([a-h]\)|[a-h])(?:\((?:i|ii|iii)\))?)?)?)?", re.ASCII
+)
 
 
 def law_number(law: str) -> int:
-    """The number of ``12C1(c)``: 12. Raises EntryError for what is no Law."""
+    """The number of ``12C1(c)``, ``12C1c`` or ``Law 12C1(c)``: 12. Raises EntryError for what is no Law."""
     match = _LAW.fullmatch(law.strip())
     number = int(match.group(1)) if match else 0
     if not 1 <= number <= 93:

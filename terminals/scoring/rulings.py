@@ -268,11 +268,21 @@ def preview(
     ruling: Ruling, lines: Sequence[ResultLine], setup: SessionSetup, rulings: Sequence[Ruling] = ()
 ) -> Preview:
     """What would happen if ``ruling`` were confirmed now, on top of ``rulings``. Raises EntryError as they would."""
-    current = next((line.result for line in lines if line.key == ruling.line), None)
-    notes = check_ruling(ruling, current, setup.profile)
+    return preview_all([ruling], lines, setup, rulings)
+
+
+def preview_all(
+    proposed: Sequence[Ruling], lines: Sequence[ResultLine], setup: SessionSetup, rulings: Sequence[Ruling] = ()
+) -> Preview:
+    """The same for several rulings together."""
+    results = {line.key: line.result for line in lines}
+    notes: list[str] = []
+    for ruling in proposed:
+        current = None if ruling.line is None else results.get(ruling.line)
+        notes += check_ruling(ruling, current, setup.profile)
     before = setup.score(lines, rulings)
-    counting = ruling if ruling.state in COUNTING else replace(ruling, state=RulingState.CONFIRMED)
-    after = setup.score(lines, [*rulings, counting])
+    counting = [one if one.state in COUNTING else replace(one, state=RulingState.CONFIRMED) for one in proposed]
+    after = setup.score(lines, [*rulings, *counting])
     old = {row.contestant: row for ranking in before.rankings for row in ranking}
     effects = []
     for ranking in after.rankings:
@@ -288,7 +298,7 @@ def preview(
                 )
             )
     effects += [Effect(one, row.value, None, row.place_text, "") for one, row in old.items()]
-    return Preview(tuple(effects), tuple(notes), after)
+    return Preview(tuple(effects), tuple(dict.fromkeys(notes)), after)
 
 
 class Period(StrEnum):

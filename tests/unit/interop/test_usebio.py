@@ -168,6 +168,12 @@ def test_the_method_may_only_show_in_the_points() -> None:
     assert event.lines[0].ns_points.value == -1
 
 
+def test_a_file_that_begins_with_empty_lines_is_read() -> None:
+    data = file(line("1NT", "N", "7"))
+    assert data.startswith(b"<?xml")
+    assert len(read_usebio(b"\r\n  \n" + data).lines) == 1
+
+
 def test_a_doctype_is_never_fetched_and_entities_are_refused() -> None:
     for address in ("http://192.0.2.1/usebio.dtd", "file:///etc/passwd"):
         top = f'<!DOCTYPE USEBIO SYSTEM "{address}">'

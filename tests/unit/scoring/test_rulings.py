@@ -93,7 +93,7 @@ def test_weights_that_do_not_sum_to_one_never_become_a_value() -> None:
         ({"result": NotEntered()}, "no ruling"),
         ({"result": SitOut()}, "no ruling"),
         ({"law": "94"}, "no Law"),
-        ({"law": "Law 12"}, "no Law"),
+        ({"law": "Law twelve"}, "no Law"),
         ({"ruleset": "laws-1987"}, "no ruleset"),
     ],
 )
@@ -118,6 +118,7 @@ def test_weights_by_a_director_are_not_of_1997() -> None:
 
 def test_editions_without_a_source_are_named_not_guessed() -> None:
     assert law_number("12C1(e)(ii)") == 12
+    assert law_number("12C1c") == law_number("Law 12C1(c)") == 12
     assert is_covered("laws-1997", "31")
     assert not is_covered("laws-1997", "87")
     assert not is_covered("laws-2017", "12C1")
