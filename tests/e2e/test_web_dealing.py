@@ -1,0 +1,79 @@
+"""The dealing screen before a simulated machine: boards get made, a stop says one next step, no card is ever shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from test_devices import Device, deal_file
+from web_browser import DESKTOP, PHONE, browser, service
+
+from dealer.cards import Seat, Suit, rank_of, suit_of
+from dealer.formats.api import read_deal_file
+
+pytestmark = [
+    pytest.mark.external("chromium"),
+    pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals"),
+]
+SCREENS = os.environ.get("FIRMWARE_BRIDGE_SCREENS")
+
+
+def long_suits(path: Path) -> set[str]:
+    """Suit holdings of five cards and more of a file's deals, as people write them."""
+    found = set()
+    for board in read_deal_file(path).require_good(str(path)):
+        for seat in Seat:
+            for suit in Suit:
+                held = "".join(rank_of(c) for c in sorted(board.deal.hand(seat)) if suit_of(c) is suit)
+                if len(held) >= 5:
+                    found.add(held)
+    return found
+
+
+def test_boards_are_made_through_a_stop_without_showing_a_card(tmp_path: Path) -> None:
+    file = deal_file(tmp_path, 6)
+    planted = long_suits(Path(file))
+    assert planted
+    machine = Device("dealing-machine", tmp_path, "--speed", "demo", "--seed", "3", "--fault", "jam@30")
+    try:
+        with (
+            service(tmp_path / "data", "--tables", "3", "--boards", "6", "--machine", machine.url) as one,
+            browser() as found,
+        ):
+            page = found.new_context(viewport=DESKTOP, locale="en-GB").new_page()
+            page.set_default_timeout(20_000)
+            told: list[str] = []
+            page.goto(f"{one.url}/desk#{one.code}")
+            page.wait_for_selector(".grid")
+            page.goto(f"{one.url}/deal")
+            page.set_input_files("#file", file)
+            page.click("text=Load")
+            page.wait_for_selector("text=boards 1 to 6")
+            page.click("#startdeal")
+            page.wait_for_selector(".step.stop")
+            stop = page.inner_text(".step.stop")
+            assert "stuck" in stop
+            if SCREENS:
+                page.screenshot(path=Path(SCREENS) / "deal-stop-desktop.png")
+                page.set_viewport_size(PHONE)
+                page.screenshot(path=Path(SCREENS) / "deal-stop-phone.png")
+                page.set_viewport_size(DESKTOP)
+            for _ in range(300):
+                state = one.api("/deal")
+                told.append(json.dumps(state) + page.inner_text("body"))
+                if not state["running"]:
+                    break
+                page.wait_for_timeout(150)
+            assert state["made"] == state["planned"] == 6, state
+            page.wait_for_selector(".step.done")
+            if SCREENS:
+                page.screenshot(path=Path(SCREENS) / "deal-done-desktop.png")
+            everything = "\n".join(told)
+            assert not [cards for cards in planted if re.search(rf"\b{cards}\b", everything)]
+            assert not re.search(r"[♠♥♦♣]", everything)
+    finally:
+        machine.unplug()
