@@ -218,6 +218,8 @@ class DataConnector:
                 if quick.error:
                     logger.info("scoring program: command %d refused: %s", request.command, quick.error.name)
                 return write_reply(request, quick)
+            while await self._desk.store.submit(lambda c: self._connector.catch_up(c, request, caller)):
+                continue
             answer = await self._desk.store.submit(lambda c: self._connector.handle(c, request, caller))
         except Refusal as refusal:
             # A poll that fails looks to the client like one without news, so it must at least be on record here.

@@ -31,17 +31,20 @@ def behind(connection: Connection, event: str) -> bool:
     return bool(results.outbox_after(connection, event, position, 1))
 
 
-def advance(connection: Connection, structure: Structure) -> None:
-    """Queue all that happened since the last time."""
+def advance(connection: Connection, structure: Structure, limit: int | None = None) -> None:
+    """Queue all that happened since the last time, or the first ``limit`` changes of it."""
     event, name = structure.event, store.READER + structure.event
     position = results.reader_position(connection, name)
     histories: dict[PlayKey, list[ResultEvent]] = {}
-    while rows := results.outbox_after(connection, event, position, _STEP):
+    left = limit
+    while rows := results.outbox_after(connection, event, position, _STEP if left is None else min(_STEP, left)):
+        left = None if left is None else left - len(rows)
         numbers = {subject for _, kind, subject in rows if kind == "result"}
         made = {}
         if numbers:
+            newest = max(numbers)
             for one in results.all_events(connection, event, min(numbers) - 1):
-                if one.number > max(numbers):
+                if one.number > newest:
                     break
                 made[one.number] = one
         calls = [subject for _, kind, subject in rows if kind == "desk"]
