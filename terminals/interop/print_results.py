@@ -41,12 +41,14 @@ def ranking_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
     sheet = Sheet(event.title or "Ranking", page=page, subtitle=_subtitle(event))
     groups = ranked(event.entrants)
     with_master_points = any(one.master_points is not None for one in event.entrants)
+    with_penalties = any(one.adjustment is not None and one.adjustment.value for one in event.entrants)
     total = "VP" if event.kind is EventKind.TEAMS else _TOTAL_NAMES[event.method]
     fixed = [
         TableColumn("Place", 40, "right"),
         TableColumn("No.", 40, "right"),
         TableColumn("Names", 0),
         TableColumn("Boards", 42, "right"),
+        *([TableColumn("Penalty", 50, "right")] if with_penalties else []),
         TableColumn(total, 56, "right"),
         *([TableColumn("Master points", 70, "right")] if with_master_points else []),
     ]
@@ -62,6 +64,7 @@ def ranking_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
                 _label(one.contestant, event),
                 one.names,
                 "" if one.boards is None else str(one.boards),
+                *([one.adjustment.text if one.adjustment is not None else ""] if with_penalties else []),
                 one.total.text if one.total is not None else "-",
             ]
             if with_master_points:

@@ -23,7 +23,7 @@ _Columns = Sequence[tuple[str, float]]
 def guide_cards(movement: Movement, *, page: str = "a4", title: str = "") -> bytes:
     """One card for each pair (or player): round, table, seat, opponents, boards. Two cards beside each other."""
     word = "Player" if movement.format is Format.INDIVIDUAL else "Pair"
-    columns = [("Rd", 26.0), ("Table", 38.0), ("Seat", 34.0), ("Opponents", 88.0), ("Boards", 52.0)]
+    columns = [("Rd", 26.0), ("Table", 38.0), ("Seat", 34.0), ("Opponents", 94.0), ("Boards", 50.0)]
     cards = []
     for pair in movement.pairs:
         rows = [

@@ -114,7 +114,7 @@ def guide(movement: Movement, pair: int) -> list[GuideLine]:
         if isinstance(seat, Seating):
             opponents = " and ".join(str(o) for o in seat.opponents_of(pair))
             partner = [c for c in seat.side(seat.direction_of(pair) or Direction.NS) if c != pair]
-            words = f"{opponents} (partner {partner[0]})" if partner else opponents
+            words = f"{opponents} (with {partner[0]})" if partner else opponents
             lines.append(GuideLine(number, seat.table, _seat(seat, pair), words, short_boards(seat.boards)))
         elif isinstance(seat, SitOut) and not seat.absent:
             lines.append(GuideLine(number, seat.table, "", "", ""))
@@ -167,8 +167,8 @@ def table_card(movement: Movement, table: int) -> list[TableLine]:
                 " + ".join(str(p) for p in seating.side(Direction.NS)),
                 " + ".join(str(p) for p in seating.side(Direction.EW)),
                 short_boards(seating.boards),
-                ", ".join(_move(movement, p, number, table, Direction.NS) for p in seating.side(Direction.NS)),
-                ", ".join(_move(movement, p, number, table, Direction.EW) for p in seating.side(Direction.EW)),
+                _moves(movement, seating, Direction.NS),
+                _moves(movement, seating, Direction.EW),
                 _boards_next(movement, seating.boards, number, table, seating.copy),
             )
         )
@@ -187,6 +187,12 @@ def _move(movement: Movement, pair: int, round: int, table: int, side: Direction
         stays = seat.table == table and seat.direction is side
         return "stay, sits out" if stays else f"{seat.table} sits out" if seat.table else "sits out"
     return ""
+
+
+def _moves(movement: Movement, seating: Seating, side: Direction) -> str:
+    """Where the pair, or each player of an individual, goes next; nothing after the last round."""
+    found = (_move(movement, one, seating.round, seating.table, side) for one in seating.side(side))
+    return ", ".join(filter(None, found))
 
 
 def _boards_next(movement: Movement, boards: tuple[int, ...], round: int, table: int, copy: int) -> str:

@@ -78,3 +78,13 @@ def test_the_same_bytes_in_another_process():
         for seed in ("1", "2")
     }
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("spec", ["individual:12x3", "individual:24x2", "rainbow:9x2", "mitchell:13x2,missing=ew"])
+@pytest.mark.parametrize("page", ["a4", "letter"])
+def test_nothing_on_a_card_is_cut(spec, page, tmp_path):
+    plan = build(spec)
+    for cards in (guide_cards, table_cards):
+        found = written(cards(plan, page=page, title="x"), tmp_path)
+        assert "..." not in found
+        assert not [line for line in found.splitlines() if line.strip() == ","]

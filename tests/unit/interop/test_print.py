@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from interop_sessions import mitchell, published, with_rulings
 from interop_teams import round_robin
 
 from firmware_bridge.errors import EntryError
-from terminals.interop.exchange import ExchangeEvent
+from terminals.interop.exchange import ExchangeEvent, Published
 from terminals.interop.print_results import ranking_pdf, scorecards_pdf, travellers_pdf
 from terminals.interop.print_sheet import PAGE_SIZES, Sheet, TableColumn
 from terminals.interop.slips import Slip, by_round, slips_pdf
@@ -57,6 +59,14 @@ def test_the_ranking_has_everybody(tmp_path: Path) -> None:
         assert one.total is not None
         assert one.total.text in found
     assert "Zoë O'Hara" in found
+
+
+def test_penalties_stand_beside_the_total(tmp_path: Path) -> None:
+    first = replace(EVENT.entrants[0], adjustment=Published(Fraction(-93, 100), 2, "-0.93"))
+    found = text(ranking_pdf(replace(EVENT, entrants=(first, *EVENT.entrants[1:]))), tmp_path)
+    assert "Penalty" in found
+    assert re.search(rf"-0\.93 +{first.total}", found)
+    assert "Penalty" not in text(ranking_pdf(EVENT), tmp_path)
 
 
 def test_travellers_have_every_line(tmp_path: Path) -> None:
