@@ -7,7 +7,6 @@ misspelt key that is silently ignored is found on the evening on which it matter
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -70,6 +69,8 @@ def ensure_directory(path: Path) -> Path:
 
 def load_config(directory: Path) -> Config:
     """Read ``config.toml`` of a data directory. Raises ConfigError naming the key."""
+    import tomllib  # here, because most commands never get this far
+
     path = directory / "config.toml"
     if not path.exists():
         return Config()

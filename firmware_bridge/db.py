@@ -7,7 +7,6 @@ NORMAL a power cut takes back rows that were already acknowledged. ``connect=`` 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import queue
@@ -17,9 +16,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from firmware_bridge.errors import ExitStatus, StoreError
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -228,6 +230,8 @@ class Writer:
                 value = job(connection)
             self.commits += 1
             return value
+        import asyncio  # here, because commands that only read files must not wait for it
+
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         with self._lock:

@@ -27,6 +27,9 @@ from firmware_bridge.errors import ConfigError
 @click.option(
     "--order", type=click.Choice(["by-board", "by-copy", "descending"]), default="by-board", show_default=True
 )
+@click.option("--redo", is_flag=True, help="Make boards again that are made already.")
+@click.option("--redo-unconfirmed", is_flag=True, help="Make boards again whose number nobody confirmed.")
+@click.option("--show-cards", is_flag=True, help="Name cards on stops; for those who don't play. Put on record.")
 @click.option(
     "--patience",
     type=click.FloatRange(1, 3600),
@@ -46,6 +49,9 @@ def duplicate(
     boards: str | None,
     copies: int,
     order: str,
+    redo: bool,
+    redo_unconfirmed: bool,
+    show_cards: bool,
     patience: float,
     data: Path | None,
     evidence: Path | None,
@@ -63,6 +69,7 @@ def duplicate(
     from firmware_bridge.service.evidence import prepare_evidence
     from firmware_bridge.service.host import host_identity
     from firmware_bridge.service.logfile import close_log, open_log
+    from firmware_bridge.service.reading import record_showing
 
     deals = open_deals(file)
     good = deals.require_good(str(file))
@@ -80,6 +87,15 @@ def duplicate(
     ensure_directory(directory)
     if evidence is not None:
         prepare_evidence(evidence, deals.set_id or file.name)
+    if show_cards:
+        record_showing(directory, "duplicate --show-cards", str(file))
+    options = JobOptions(
+        reconnect_s=patience,
+        silence_s=3600.0 if assistant else JobOptions().silence_s,
+        redo=redo,
+        redo_unconfirmed=redo_unconfirmed,
+        show_cards=show_cards,
+    )
     view = choose_view(quiet=assistant)
     log = open_log(directory)
     try:
@@ -95,7 +111,7 @@ def duplicate(
                 subset=subset,
                 on_progress=view,
                 on_job=keyboard.listen,
-                options=JobOptions(reconnect_s=patience, silence_s=3600.0 if assistant else JobOptions().silence_s),
+                options=options,
                 evidence=evidence,
             )
         )

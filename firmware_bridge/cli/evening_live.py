@@ -8,6 +8,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from dealer.duplication.instructions import Instruction
 from dealer.duplication.progress import (
     BoardBegan,
     BoardEnded,
@@ -20,6 +21,7 @@ from dealer.duplication.progress import (
     Told,
 )
 from dealer.duplication.verdict import BoardState
+from drivers.api import Action, Sound
 from firmware_bridge.cli.evening_view import opening_lines
 from firmware_bridge.service.progress import (
     Attention,
@@ -31,6 +33,17 @@ from firmware_bridge.service.progress import (
 )
 
 MAX_NOTES = 4
+
+_DIGITS = (
+    "▄▀▀▄ ▄█  ▀▀▀▄ ▀▀▀▄ █  █ █▀▀▀ ▄▀▀  ▀▀▀█ ▄▀▀▄ ▄▀▀▄",
+    "█  █  █  ▄▄▄▀  ▀▀▄ ▀▀▀█ ▀▀▀▄ █▀▀▄  ▄▀  ▄▀▀▄ ▀▀▀█",
+    "▀▄▄▀ ▄█▄ █▄▄▄ ▄▄▄▀    █ ▄▄▄▀ ▀▄▄▀ █    ▀▄▄▀ ▄▄▄▀",
+)
+
+
+def big_number(number: int) -> str:
+    """The number in digits three lines high."""
+    return "\n".join("  ".join(row[5 * int(d) : 5 * int(d) + 4] for d in str(number)) for row in _DIGITS)
 
 
 class LiveView:
@@ -45,6 +58,7 @@ class LiveView:
         self._cards = 0
         self._dealt = False
         self._step = ""
+        self._big = 0
         self._expected: dict[tuple[str, int, int], int] = {}
         self._stored: dict[tuple[str, int, int], int] = {}
         self._notes: list[str] = []
@@ -72,8 +86,10 @@ class LiveView:
                     self._note(f"Board {event.board}, copy {event.copy}: {event.state.value} ({reasons})")
             case Told():
                 self._step = event.instruction.text
+                self._ask(event.instruction)
             case Stopped():
-                self._step = f"STOP. {event.instruction.text}"
+                self._ask(event.instruction)
+                self._step = f"STOP. {event.instruction.text} {event.instruction.detail}".rstrip()
             case LineDown():
                 self._note(f"The dealing machine is gone: {event.reason}")
             case LineUp():
@@ -89,6 +105,13 @@ class LiveView:
                     self._note(event.text)
             case Attention():
                 self._note(f"For the director: {event.text}")
+
+    def _ask(self, instruction: Instruction) -> None:
+        """Sound and, while a board is wanted, its number in big digits: the operator stands beside the machine."""
+        if instruction.sound is not Sound.NONE:
+            self.console.bell()
+        wanted = instruction.action in (Action.INSERT_BOARD, Action.CONFIRM_BOARD, Action.RETURN_BOARD)
+        self._big = instruction.board if wanted else 0
 
     def _note(self, text: str) -> None:
         self._notes = [*self._notes, text][-MAX_NOTES:]
@@ -106,6 +129,10 @@ class LiveView:
         grid = Table.grid(padding=(0, 2))
         bar = ProgressBar(total=max(self._planned, 1), completed=self._made, width=30)
         grid.add_row(Text("Boards", style="bold"), bar, Text(f"{self._made} of {self._planned} made"))
+        if self._big and not self._dealt:
+            return Group(
+                grid, Text(), Text(big_number(self._big), style="bold"), Text(), Text(self._step, style="cyan")
+            )
         if self._dealt or self._board is None:
             return grid
         number, copy = self._board

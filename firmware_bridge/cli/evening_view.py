@@ -87,7 +87,8 @@ class PlainView:
                 count = f"{self._boards_done} of {self._boards_total}"
                 return [f"Board {event.board}, copy {event.copy}: {event.state.value}{why} [{count}]"]
             case Stopped():
-                return [f"STOP. {event.instruction.text}"]
+                detail = f" {event.instruction.detail}" if event.instruction.detail else ""
+                return [f"STOP. {event.instruction.text}{detail}"]
             case LineDown():
                 return [f"The dealing machine is gone: {event.reason}"]
             case LineUp():

@@ -9,7 +9,6 @@ import importlib
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any
@@ -147,6 +146,8 @@ def _os_error(error: OSError) -> StoreError:
 
 
 def _internal(error: Exception) -> FirmwareBridgeError:
+    import traceback
+
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     return FirmwareBridgeError(

@@ -20,7 +20,7 @@ def soak() -> None:
 
 @soak.command("dealing")
 @click.option(
-    "--boards", type=click.IntRange(1, 100_000), default=300, show_default=True, help="Physical boards to make."
+    "--boards", type=click.IntRange(1, 90_000), default=300, show_default=True, help="Physical boards to make."
 )
 @click.option("--faults", type=FAULTS, default="realistic", show_default=True)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)

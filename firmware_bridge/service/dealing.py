@@ -89,9 +89,12 @@ def shortfall(summary: Summary) -> FirmwareBridgeError | None:
         return None
     rest = {state: count for state, count in summary.states.items() if state != "good"}
     words = ", ".join(f"{count} {state}" for state, count in sorted(rest.items()))
+    again = "Start the same command again to make the rest; use no board that is not good."
+    if set(rest) == {"unconfirmed"}:
+        again = "Compare the numbers on these boards with the list, or make them again with --redo-unconfirmed."
     return DeviceError(
         f"not every board is good: {words}.",
-        next_step="Start the same command again to make the rest; use no board that is not good.",
+        next_step=again,
         code="boards-missing",
     )
 

@@ -106,6 +106,11 @@ def reveal_board(directory: Path, boards: Collection[Board], number: int, source
     return board
 
 
+def record_showing(directory: Path, what: str, source: str) -> None:
+    """Put on record that a command may show cards of a set. Raises StoreError; nothing may be shown then."""
+    _record(directory, what, source, 0)
+
+
 def record_unsealing(directory: Path, source: str) -> None:
     """Put on record that a sealed file is written out in plain. Raises StoreError; nothing may be written then."""
     _record(directory, "unseal", source, 0)

@@ -311,10 +311,10 @@ class Firmware:
         self._send(Kind.CARD, card)
 
     def on_jam(self, transit: Transit) -> None:
+        self.flight.remove(transit)  # it moves no more, whether or not the job is still wanted
         job = self.job
         if job is None:
             return
-        self.flight.remove(transit)
         job.fed -= 1
         self._stop(FaultCode.JAM, Segment.READER, True, Action.CLEAR_JAM)
         self._settle()

@@ -35,6 +35,7 @@ class World:
         self.cover_closed = True
         self.packs = 0
         self.shuffles = 0
+        self._rewrite_at = Log.REWRITE_AT
         self.fed = 0
         self.used_faults: list[int] = []
         for entry in log.load():
@@ -49,8 +50,10 @@ class World:
         """Make one change true. The first item names it, see ``_apply``."""
         self._log.append(json.dumps(change, separators=(",", ":")).encode())
         self._apply(list(change))
-        if self._log.size > Log.REWRITE_AT:
+        if self._log.size > self._rewrite_at:
             self._log.rewrite(json.dumps(part).encode() for part in self._snapshot())
+            # With many boards the snapshot alone is long; it must not be written again at every change.
+            self._rewrite_at = max(Log.REWRITE_AT, 2 * self._log.size)
 
     def _snapshot(self) -> list[dict[str, Any]]:
         plain = {name: getattr(self, name) for name in _PLAIN}
