@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import sqlite3
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +20,8 @@ from firmware_bridge.errors import ExitStatus, StoreError
 
 if TYPE_CHECKING:
     import asyncio
+    import queue
+    import threading
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -199,6 +199,9 @@ class Writer:
     """
 
     def __init__(self, database: Database, *, threaded: bool = True, limit: int = 1024) -> None:
+        import queue  # here, because commands that only read files must not wait for them
+        import threading
+
         self._database = database
         self._limit = limit
         self._threaded = threaded
@@ -252,6 +255,8 @@ class Writer:
             self._thread = None
 
     def _run(self) -> None:
+        from queue import Empty
+
         stopping = False
         while not stopping:
             batch: list[_Job] = []
@@ -262,7 +267,7 @@ class Writer:
             while len(batch) < MAX_BATCH:
                 try:
                     job = self._queue.get_nowait()
-                except queue.Empty:
+                except Empty:
                     break
                 if job is None:
                     stopping = True

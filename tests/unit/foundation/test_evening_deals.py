@@ -19,7 +19,7 @@ from firmware_bridge.service.evening_plan import EveningRequest
 def on_record(directory: Path) -> int:
     database = Database.open(directory / DEALING_DB, MIGRATIONS)
     try:
-        return int(database.query("SELECT count(*) FROM dealt")[0][0])
+        return int(database.query("SELECT count(*) FROM history")[0][0])
     finally:
         database.close()
 
