@@ -16,6 +16,7 @@ from hwsim.station.nvlog import Key, Stored, TerminalMemory
 
 RETRY = 30.0  # seconds without any acknowledgement after which a record is sent again
 GARBLED_PAUSE = 1.0
+LACKING_LIMIT = 8  # how often a host may ask for what memory no longer has before the rest is told in another journal
 REPLACES = 11  # offset in a record's body
 
 
@@ -49,6 +50,7 @@ class Upload:
         self.held_back = False
         self._in_flight: dict[Key, None] = {}
         self._again: list[Key] = []
+        self._lacking: tuple[Key, int] = ((0, 0), 0)
         self._retry: Booking | None = None
 
     def reset(self) -> None:
@@ -134,14 +136,32 @@ class Upload:
 
     def send_again(self, journal: int, from_seq: int) -> None:
         """RESEND, or a gap: everything of that journal from there on, as far as memory holds it."""
+        held = sorted(r.seq for r in self._memory.records.values() if r.journal == journal and not r.moved)
+        if from_seq in held:
+            self._queue_again(journal, from_seq)
+            return
+        if not held or held[-1] < from_seq:
+            return
+        # Memory has forgotten what the host misses. It gets the rest all the same, and calls what it can't have a hole;
+        # a host that goes on asking for it would never take the rest, so that is told in another journal.
+        known, times = self._lacking
+        self._lacking = ((journal, from_seq), times + 1 if known == (journal, from_seq) else 1)
+        if self._lacking[1] > LACKING_LIMIT:
+            self._lacking = ((0, 0), 0)
+            self._again.clear()
+            self._move_on(journal, from_seq)
+        elif self._lacking[1] == 1:
+            self._queue_again(journal, from_seq)
+        else:  # not in a busy loop
+            self._agenda.after(GARBLED_PAUSE, lambda: self._queue_again(journal, from_seq, pump=True))
+
+    def _queue_again(self, journal: int, from_seq: int, *, pump: bool = False) -> None:
         for key in [k for k in self._in_flight if k[0] == journal and k[1] >= from_seq]:
             del self._in_flight[key]
         held = sorted(r.seq for r in self._memory.records.values() if r.journal == journal and not r.moved)
         self._again = [(journal, seq) for seq in held if seq >= from_seq]
-        if self._again and from_seq not in held:
-            # Memory has forgotten what the host misses: only in another journal can the rest be told.
-            self._again.clear()
-            self._move_on(journal, from_seq)
+        if pump:
+            self.pump()
 
     def _move_on(self, journal: int, from_seq: int) -> None:
         """Tell in another journal what the host has not taken in this one."""

@@ -281,6 +281,53 @@ def test_gap_and_resend_come_from_the_ring() -> None:
     world.run_until(lambda: ledger.stored == before)
 
 
+def _with_a_forgotten_record() -> tuple[Any, Any, Ledger, Any, dict[Any, bytes]]:
+    """A host that lost everything, and a terminal whose ring no longer has the first record."""
+    device = station(terminals=1)
+    world, host = connect(device)
+    ledger = Ledger(host, 1, 2, 8, credit=2)
+    world.run_until(lambda: len(ledger.stored) == 16)
+    terminal = device.terminals[1]
+    before = dict(ledger.stored)
+    del terminal.memory.records[terminal.memory.journal, 1]
+    ledger.stored.clear()
+    return world, host, ledger, terminal, before
+
+
+def _resend(host: Host, terminal: Any, from_seq: int) -> None:
+    fields = {"device_id": terminal.memory.device_id, "journal_id": terminal.memory.journal, "from_seq": from_seq}
+    host.send(Kind.RESEND, fields, 1)
+
+
+def test_what_the_ring_still_has_is_sent_when_the_wanted_record_is_gone() -> None:
+    world, host, ledger, terminal, before = _with_a_forgotten_record()
+    journal = terminal.memory.journal
+    asked: list[int] = []
+
+    def patient(address: int, of: int, seq: int, reason: int) -> None:
+        """A host that gives a number up after it has asked for it three times."""
+        asked.append(seq)
+        if len(asked) > 3:
+            ledger.stored[terminal.memory.device_id, of, seq] = b""
+        Ledger.nak(ledger, address, of, seq if len(asked) <= 3 else seq + 1, reason)
+
+    ledger.nak = patient  # type: ignore[method-assign]
+    _resend(host, terminal, 1)
+    world.run_until(lambda: len(ledger.stored) == 16, 60.0)
+    assert {key: body for key, body in ledger.stored.items() if body} == {k: v for k, v in before.items() if k[2] != 1}
+    assert terminal.memory.journal == journal
+
+
+def test_a_host_that_never_gives_a_number_up_gets_what_it_has_not_in_another_journal() -> None:
+    world, host, _ledger, terminal, _ = _with_a_forgotten_record()
+    journal = terminal.memory.journal
+    terminal.memory.add(next(iter(terminal.memory.records.values())).body, EVENT)
+    sent = len(host.all(Kind.RECORD))
+    _resend(host, terminal, 1)
+    world.run_until(lambda: terminal.memory.journal != journal and not terminal.memory.waiting(), 60.0)
+    assert len(host.all(Kind.RECORD)) - sent < 100, "asking again is no busy loop"
+
+
 def test_an_unknown_terminal_waits_until_it_is_admitted() -> None:
     device = station(terminals=2)
     world, host = connect(device)
