@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from firmware_bridge.errors import EntryError
 from firmware_bridge.wire.messages import PlanRound, TablePlan
-from terminals.movement.model import Direction, Format, Group, Movement, Seating, Share, SitOut, Team
+from terminals.movement import files
+from terminals.movement.model import Direction, Movement, SitOut
 from terminals.settings import DEFAULT, EventSettings
 
 MAX_SECTIONS = 26
@@ -183,44 +183,8 @@ def _check_movement(letter: str, movement: Movement) -> None:
 # --- JSON --------------------------------------------------------------------------------------------------------
 
 
-def movement_to_dict(movement: Movement) -> dict[str, Any]:
-    """Plain JSON values of every field."""
-    out: dict[str, Any] = {}
-    for item in fields(movement):
-        if item.init:
-            out[item.name] = getattr(movement, item.name)
-    out["format"] = movement.format.value
-    out["seatings"] = [
-        [s.round, s.table, s.ns, s.ew, list(s.boards), s.copy, list(s.players)] for s in movement.seatings
-    ]
-    out["sit_outs"] = [[s.round, s.pair, s.table, s.direction.value, list(s.boards)] for s in movement.sit_outs]
-    out["shares"] = [[s.round, list(s.tables), list(s.boards)] for s in movement.shares]
-    out["groups"] = [[g.name, list(g.contestants)] for g in movement.groups]
-    out["teams"] = [[t.number, list(t.pairs)] for t in movement.teams]
-    out["notes"] = list(movement.notes)
-    return out
-
-
-def movement_from_dict(value: Mapping[str, Any]) -> Movement:
-    """Inverse of ``movement_to_dict``. Raises EntryError."""
-    try:
-        return Movement(
-            name=str(value["name"]),
-            kind=str(value["kind"]),
-            tables=int(value["tables"]),
-            rounds=int(value["rounds"]),
-            boards_per_round=int(value["boards_per_round"]),
-            seatings=tuple(Seating(r, t, n, e, tuple(b), c, tuple(p)) for r, t, n, e, b, c, p in value["seatings"]),
-            groups=tuple(Group(name, tuple(who)) for name, who in value["groups"]),
-            sit_outs=tuple(SitOut(r, p, t, Direction(d), tuple(b)) for r, p, t, d, b in value["sit_outs"]),
-            shares=tuple(Share(r, tuple(t), tuple(b)) for r, t, b in value["shares"]),
-            copies=int(value["copies"]),
-            format=Format(value["format"]),
-            teams=tuple(Team(number, tuple(pairs)) for number, pairs in value["teams"]),
-            notes=tuple(value["notes"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise EntryError(f"this is no movement: {type(error).__name__}.", code="bad-movement") from error
+# A movement is stored in the form of its file, whose reader names what is wrong with it.
+movement_to_dict, movement_from_dict = files.to_dict, files.from_dict
 
 
 def setup_to_json(setup: EventSetup) -> str:
@@ -241,6 +205,6 @@ def setup_from_json(event_id: int, name: str, plan_version: int, text: str) -> E
             for s in value["sections"]
         )
         settings = EventSettings.from_dict(value["settings"])
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
         raise EntryError(f"this is no event: {type(error).__name__}.", code="bad-event") from error
     return EventSetup(event_id, name, sections, settings, plan_version)

@@ -16,8 +16,10 @@ from dealer.cards import Seat
 from firmware_bridge.errors import EntryError
 from terminals.contract import Contract, Doubling, Strain
 from terminals.movement.howell import howell
+from terminals.movement.individual import individual
 from terminals.movement.mitchell import arrow_switch, mitchell
-from terminals.movement.model import Direction, Movement, Seating
+from terminals.movement.model import Direction, Movement, Seating, SitOut
+from terminals.movement.teams import round_robin
 from terminals.result import Played
 from terminals.scoring.session import score_session
 from terminals.settings import EventSettings
@@ -41,9 +43,17 @@ from terminals.sync.setup import (
 from terminals.sync.tables import CellState, cells, missing, plan_warnings, scoring_input, unplanned, veil_for
 
 SOME_MOVEMENTS = [SMALL, CLUB, howell(4, 3), arrow_switch(mitchell(4, 3), (4,)), howell(3, 2, missing=True)]
+ABSENT = replace(SMALL, seatings=SMALL.seatings[1:], sit_outs=(
+    SitOut(1, SMALL.seatings[0].ns, 1, Direction.NS, SMALL.seatings[0].boards, absent=True),
+    SitOut(1, SMALL.seatings[0].ew, 1, Direction.EW, SMALL.seatings[0].boards),
+))  # fmt: skip
 
 
-@pytest.mark.parametrize("movement", SOME_MOVEMENTS, ids=lambda movement: movement.name)
+@pytest.mark.parametrize(
+    "movement",
+    [*SOME_MOVEMENTS, individual(12, 3), individual(13, 2), round_robin(5, 4), ABSENT],
+    ids=lambda movement: movement.name,
+)
 def test_a_movement_survives_the_store(movement: Movement) -> None:
     assert movement_from_dict(json.loads(json.dumps(movement_to_dict(movement)))) == movement
     setup = an_event(movement, correction_minutes=45)
