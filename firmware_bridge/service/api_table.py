@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
-from firmware_bridge.service.browser_hub import MAX_RECORDS, Box, Journal, decode_record
+from firmware_bridge.service.browser_hub import MAX_RECORDS, Box, Journal, decode_record, message_json
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_actions import content_of, text_of, whole_of
 from firmware_bridge.service.desk_checks import check_entry, search
@@ -75,7 +75,8 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
 
 
 async def table_info(request: Request, desk: Desk, caller: Caller) -> Response:
-    return JSONResponse(info(desk, caller))
+    plan = desk.setup.table_plan(caller.section, caller.table)
+    return JSONResponse({**info(desk, caller), "plan": None if plan is None else message_json(plan)})
 
 
 async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
@@ -123,8 +124,13 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
     records = [decode_record(text) for text in texts]
     before = box.last
     await hub.records(box, records)
-    if records or hello is not None:
-        await _until_told(box, before, acknowledged=bool(records))
+    if records:
+        await _until_told(box, before, ("RECORD_ACK", "RECORD_NAK"))
+    elif hello is not None:
+        # A page with an old plan, or none, shows its first round as soon as the plan is in the answer.
+        held = status.get("plan_version") if isinstance(status, Mapping) else None
+        wants_plan = holds and held != desk.setup.plan_version
+        await _until_told(box, before, ("TABLE_PLAN",) if wants_plan else ("ADMIT",))
     return JSONResponse(
         {
             "boot": hub.boot,
@@ -139,10 +145,9 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
     )
 
 
-async def _until_told(box: Box, before: int, *, acknowledged: bool) -> None:
-    """Wait a moment for the answer: an acknowledgement, or any message."""
+async def _until_told(box: Box, before: int, kinds: tuple[str, ...]) -> None:
+    """Wait a moment for a message of one of these kinds."""
     end = asyncio.get_running_loop().time() + WAIT_S
-    kinds = ("RECORD_ACK", "RECORD_NAK") if acknowledged else ("ADMIT",)
     while not any(message["kind"] in kinds for message in box.after(before)):
         left = end - asyncio.get_running_loop().time()
         if left <= 0:

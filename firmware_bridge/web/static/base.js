@@ -31,10 +31,9 @@ let words = {};
 export let language = "en";
 
 export async function loadWords(wanted) {
-  const known = await (await fetch("/messages/index.json")).json();
+  const [known, english] = await Promise.all(["index", "en"].map((name) => fetch(`/messages/${name}.json`).then((r) => r.json())));
   const asked = [wanted, stored("lang"), ...(navigator.languages || [navigator.language || "en"])];
   language = asked.filter(Boolean).map((l) => l.slice(0, 2).toLowerCase()).find((l) => known.some((k) => k.code === l)) || "en";
-  const english = await (await fetch("/messages/en.json")).json();
   words = language === "en" ? english : { ...english, ...(await (await fetch(`/messages/${language}.json`)).json()) };
   document.documentElement.lang = language;
   return known;

@@ -6,7 +6,7 @@ import { endView, planView, rankingView, setupView, terminalsView } from "./desk
 
 export const D = { token: null, data: null, view: "now", up: false, section: null, board: null, actor: stored("actor") || "" };
 const main = document.getElementById("main"), panel = document.getElementById("panel");
-let source = null, timer = null, reloading = null;
+let source = null, timer = null, due = 0, reloading = null;
 
 export const get = (path) => api(path, { token: D.token });
 export const post = (path, body) => api(path, { token: D.token, body });
@@ -149,21 +149,28 @@ export function messageForm(table) {
 
 // --- news --------------------------------------------------------------------------------------------------------
 
-export function reload(now = false) {
+// Read everything anew, soon; a stream of news may bring it forward but never put it off.
+export function reload(delay = 200) {
+  const at = Date.now() + delay;
+  if (timer && due <= at) return;
   clearTimeout(timer);
-  timer = setTimeout(async () => {
-    if (reloading) return;
+  due = at;
+  timer = setTimeout(() => {
+    timer = null;
+    if (reloading) return reload(300);
     reloading = get("/desk").then((data) => { D.data = data; if (["now", "boards", "ranking", "terminals"].includes(D.view)) draw(); else line(); }).catch(() => {}).finally(() => { reloading = null; });
-  }, now ? 0 : 250);
+  }, delay);
 }
 
 function onEvent(kind, data) {
   if (kind === "result" && D.data) {
     const cell = D.data.grid.cells.find((c) => c.section === data.section && c.board === data.board && c.ns === data.ns && c.ew === data.ew);
     if (cell) Object.assign(cell, { state: data.state, text: data.text, score: data.score, changes: data.changes, hidden: data.hidden });
-    document.documentElement.dataset.newest = `${data.board}/${data.ns}/${data.changes}`;
+    if (D.view === "now") draw();
   }
-  if (["result", "desk", "reset", "terminals", "people"].includes(kind)) reload();
+  // A result is on the screen already; rounds, lateness and warnings that follow from it may take a moment.
+  if (kind === "result") reload(1500);
+  else if (["desk", "reset", "terminals", "people"].includes(kind)) reload();
 }
 
 function askCode(wrong) {

@@ -43,7 +43,7 @@ export class Journal {
   }
 
   async #begin() {
-    const transaction = this.db.transaction("meta", "readwrite", { durability: "strict" });
+    const transaction = this.db.transaction("meta", "readwrite");
     const meta = transaction.objectStore("meta");
     const device = (await wait(meta.get("device"))) || hex(random32()) + hex(random32());
     const boots = ((await wait(meta.get("boots"))) || 0) + 1;

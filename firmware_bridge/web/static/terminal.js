@@ -444,10 +444,14 @@ async function onState() {
   news();
 }
 
-async function loadInfo() {
+async function loadInfo(asked = null) {
   try {
-    S.info = await api("/table", { token });
+    const found = await (asked || api("/table", { token }));
+    if (found instanceof Error) throw found;
+    S.info = found;
     S.call = S.info.call === 3 ? 0 : S.info.call;
+    if (!S.plan && found.plan) S.plan = found.plan; // to look at; what is kept is the plan that the messages bring
+    delete found.plan;
     await journal.put("info", S.info);
     news();
   } catch (error) {
@@ -466,10 +470,11 @@ if (tabs) tabs.onmessage = async () => {
 };
 
 async function main() {
+  const asked = api("/table", { token }).catch((error) => error);
+  const opening = Journal.open(token).catch(() => null);
   S.languages = await loadWords().catch(() => []);
-  try {
-    journal = await Journal.open(token);
-  } catch {
+  journal = await opening;
+  if (!journal) {
     screen.replaceChildren(h("h1", {}, t("no-memory")), h("p", {}, t("no-memory-help")));
     return;
   }
@@ -483,8 +488,7 @@ async function main() {
   if (!history.state) history.replaceState({ at: "round" }, "");
   navigator.getBattery?.().then((b) => { link.battery = Math.round(b.level * 100); b.addEventListener("levelchange", () => { link.battery = Math.round(b.level * 100); }); }).catch(() => {});
   draw(true);
-  await loadInfo();
-  await link.pump();
+  await Promise.all([loadInfo(asked), link.pump()]);
   draw();
 }
 addEventListener("beforeunload", (event) => { if (waiting() && !link.online) event.preventDefault(); });
