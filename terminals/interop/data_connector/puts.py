@@ -16,7 +16,7 @@ from terminals.interop.data_connector.numbers import CallStatus, ErrorType
 from terminals.interop.data_connector.people import put_players, put_seats, unknown_numbers
 from terminals.interop.data_connector.program_settings import merged
 from terminals.interop.data_connector.queues import PROGRAM, advance, call_key
-from terminals.interop.data_connector.result_rows import Section, from_dtos, place_of, play_of
+from terminals.interop.data_connector.result_rows import Section, from_dtos, is_planned, place_of, play_of
 from terminals.interop.data_connector.shapes import (
     BM2,
     CALL,
@@ -49,17 +49,20 @@ def put_results(context: Context) -> Answer:
     advance(context.connection, structure)
     setup = _setup(context, structure)
     director = Director(context.connection, setup, By(PROGRAM, note=context.request.club[:100], wall=context.wall))
+    current = results.current(context.connection, structure.event)
+    there = {row.play for row in current}
     boards: dict[tuple[str, int, int, int], list[Dto]] = {}
     for dto in rows:
         section = context.section(structure, dto["SectionLetters"])
-        if play_of(section, dto) is None:
+        play = play_of(section, dto)
+        # Pairs that never meet may have played all the same (Law 15), but then a table has said so.
+        if play is None or not (is_planned(section, play) or play in there):
             where = (
                 f"table {section.letters}{dto['TableNumber']}, round {dto['RoundNumber']}, board {dto['BoardNumber']}"
             )
             raise Refusal(ErrorType.MOVEMENT, f"The movement does not have {where}.")
         key = (section.letters, dto["TableNumber"], dto["RoundNumber"], dto["BoardNumber"])
         boards.setdefault(key, []).append(dto)
-    current = results.current(context.connection, structure.event)
     messages = []
     for (letters, table, _, board), told in boards.items():
         section = context.section(structure, letters)

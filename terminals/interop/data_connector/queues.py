@@ -15,7 +15,7 @@ from terminals.interop.data_connector.structure import Structure
 from terminals.store import data_connector as store
 from terminals.store import desk, ledger, results
 from terminals.store.desk import DeskEvent
-from terminals.store.values import PlayKey, ResultEvent
+from terminals.store.values import PlayKey, PlayState, ResultEvent
 from terminals.sync.projection import resolve
 from terminals.sync.setup import section_letter
 
@@ -65,18 +65,21 @@ def _result(
     section = structure.section_of(event.play.section)
     if section is None or event.play.play != 1:
         return  # the protocol has no word for a second play of a board (Law 15)
-    history = histories.get(event.play)
-    if history is None:
-        history = histories[event.play] = results.of_play(connection, structure.event, event.play)
-    state = resolve(event.play, [one for one in history if one.number <= event.number])
+    state = _state(connection, structure, event.play, event.number, histories)
     place = place_of(section, event.play, state.round or event.round, state.table or event.table)
     if not place.round or not place.table:
         return  # a play that no table has: nothing in the protocol could name it
     session = structure.session_of(section)
-    told = to_dto(section, session, event.play, state.content, place)
-    key, body = place.key(section.letters), dumps(told.dto)
+    key = place.key(section.letters)
     known = store.state(connection, structure.event, session, "result", key)
-    if known == body or (state.content is None and not _is_of(known, told.dto)):
+    told = to_dto(section, session, event.play, state.content, place)
+    if state.content is None:
+        if known is None or json.loads(known)["IsDeleted"]:
+            return
+        # The same board may stand there with the pairs the other way round; then that is what is left.
+        told = _left(connection, structure, section, event, place, histories) or told
+    body = dumps(told.dto)
+    if known == body:
         return
     if event.actor == PROGRAM:
         store.put_state(connection, structure.event, session, "result", key, body)
@@ -85,12 +88,40 @@ def _result(
     _tell(connection, section, place, told)
 
 
-def _is_of(known: str | None, deletion: Dto) -> bool:
-    """Whether what the program has is the result that is deleted now, and not another play's at the same place."""
-    if known is None:
-        return False
-    dto = json.loads(known)
-    return not dto["IsDeleted"] and all(dto[name] == deletion[name] for name in ("PairNorthSouth", "PairEastWest"))
+def _state(
+    connection: Connection,
+    structure: Structure,
+    play: PlayKey,
+    number: int,
+    histories: dict[PlayKey, list[ResultEvent]],
+) -> PlayState:
+    """A play as it was after the event with this number."""
+    history = histories.get(play)
+    if history is None:
+        history = histories[play] = results.of_play(connection, structure.event, play)
+    return resolve(play, [one for one in history if one.number <= number])
+
+
+def _left(
+    connection: Connection,
+    structure: Structure,
+    section: Section,
+    event: ResultEvent,
+    place: Place,
+    histories: dict[PlayKey, list[ResultEvent]],
+) -> Told | None:
+    """The last other result at the same table, round and board, after one of them is gone."""
+    found: tuple[int, Told] | None = None
+    for row in results.current(connection, structure.event):
+        play = row.play
+        if (play.section, play.board) != (event.play.section, event.play.board) or play == event.play:
+            continue
+        state = _state(connection, structure, play, event.number, histories)
+        here = place_of(section, play, state.round, state.table)
+        same = (here.round, here.table) == (place.round, place.table)
+        if same and state.content is not None and play.play == 1 and (found is None or state.number > found[0]):
+            found = state.number, to_dto(section, structure.session_of(section), play, state.content, here)
+    return None if found is None else found[1]
 
 
 def _tell(connection: Connection, section: Section, place: Place, told: Told) -> None:

@@ -88,6 +88,14 @@ def place_of(section: Section, play: PlayKey, round: int, table: int) -> Place:
     return Place(round, table, play.board)
 
 
+def is_planned(section: Section, play: PlayKey) -> bool:
+    """Whether the movement has these pairs on this board, in either direction."""
+    if section.movement is None:
+        return False
+    meetings = movement_numbers(section.movement).meetings
+    return (play.board, play.ns, play.ew) in meetings or (play.board, play.ew, play.ns) in meetings
+
+
 def to_dto(section: Section, session: str, play: PlayKey, content: BoardState | None, place: Place) -> Told:
     """What the program is told of a play; None is a deletion."""
     ns, ew = _program_pairs(section, play, place)

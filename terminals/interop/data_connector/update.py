@@ -68,6 +68,9 @@ def _delete(context: Context, structure: Structure, known: Section | None, lette
         return Answer(reply)
     if len(list(structure.sections())) == 1:
         raise Refusal(ErrorType.MOVEMENT, "The only section of an event can't be deleted.")
+    # Without this they would be there again when a section of that name comes back.
+    _erase_from(context, structure, known, dict.fromkeys(range(255), 0))
+    advance(context.connection, structure)
     structure.drop_section(letters)
     setup = _save(context, structure)
     context.tell(f"section {structure.event} {letters}", f"The scoring program deleted section {letters}.")

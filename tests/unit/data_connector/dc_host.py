@@ -57,6 +57,10 @@ class Host:
         return again
 
     @property
+    def has_event(self) -> bool:
+        return desk.load_event(self.database._connection) is not None
+
+    @property
     def setup(self) -> EventSetup:
         row = desk.load_event(self.database._connection)
         assert row is not None
@@ -82,8 +86,13 @@ class Host:
 
     # --- the tables ---
 
-    def key_in(self, table: int, round: int, board: int, ns: int, ew: int, **changes: int) -> int:
-        """A result keyed in at a table; gives its number in the journal, for ``replaces``."""
+    def key_in(
+        self, table: int, round: int, board: int, ns: int, ew: int, may_fail: bool = False, **changes: int
+    ) -> int:
+        """A result keyed in at a table; gives its number in the journal, for ``replaces``.
+
+        may_fail: it may be one that makes no sense in the event.
+        """
         body = {"kind": PLAYED, "confirmed_by": 1, "section": 1, "table": table, "round": round, "board": board}
         body |= {"ns": ns, "ew": ew, "declarer": 0, "tricks": 9, "level": 3, "strain": 5, "doubling": 0, "lead": 255}
         body |= {"replaces": 0, "stamp": 7}
@@ -97,7 +106,7 @@ class Host:
         with self.database.transaction() as connection:
             done = ingest(connection, self.setup, [TakeRecord(raw, None, "2026-11-29T20:15:00+01:00")])
         assert done[0].verdict is not None
-        assert done[0].verdict.value == "stored", done
+        assert may_fail or done[0].verdict.value == "stored", done
         return seq
 
     def call(self, table: int, state: int, round: int = 1) -> None:

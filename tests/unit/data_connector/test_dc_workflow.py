@@ -301,7 +301,7 @@ def test_unknown_sessions_events_and_commands_are_refused(host: Host) -> None:
         (client.send_results(events.SESSION, [events.a_result(9, 1, 1, 1, 2)]), 4),
         (client.send_results(events.SESSION, [events.a_result(1, 1, 7, 1, 2)]), 4),
         (client.send_results(events.SESSION, [events.a_result(1, 1, 1, 1, 2, level=9)]), 5),
-        (client.send_results(events.SESSION, [events.a_result(1, 1, 1, 1, 77)]), 5),
+        (client.send_results(events.SESSION, [events.a_result(1, 1, 1, 1, 77)]), 4),
         (client.send_participations(events.SESSION, [events.a_seat(1, 1, "999")]), 6),
     ]
     assert [int(response.error_type) for response, _ in wrong] == [expected for _, expected in wrong]
