@@ -238,6 +238,62 @@ def save(source: str, out: str) -> Outcome:
     return Outcome({**_facts(plan), "out": out}, f"{plan.name}: {out}.")
 
 
+@movement.command("draw", epilog=SOURCE_HELP)
+@click.argument("source")
+@click.option("--ranking", help="Everybody still playing, the leader first: 3,1,4,2.")
+@click.option("--results", type=click.Path(path_type=Path), help="Result file (USEBIO, PBN, JSON) to rank them by.")
+@click.option("--absent", type=int, multiple=True, help="A pair or team that has left. May be repeated.")
+@click.option("--join", type=int, multiple=True, help="A pair or team that is new in this round. May be repeated.")
+@click.option("--out", required=True, type=click.Path(dir_okay=False), help="YAML file to write, with the new round.")
+@command("movement draw")
+def draw_command(
+    source: str, ranking: str | None, results: Path | None, absent: tuple[int, ...], join: tuple[int, ...], out: str
+) -> Outcome:
+    """Draw the next round of a Swiss event from the ranking; nobody meets the same opponents twice."""
+    from terminals.movement import swiss
+
+    if (ranking is None) == (results is None):
+        raise ConfigError("Give either --ranking or --results.", where="movement draw")
+    if Path(out).suffix.lower() not in (".yaml", ".yml"):
+        raise ConfigError("Swiss movements are kept as .yaml.", where=f"--out {out}")
+    plan = _source(source)
+    for number in join:
+        plan = swiss.join(plan, number)
+    playing = [one for one in plan.contestants if one not in absent]
+    order = _ranking_order(ranking, results, playing)
+    strangers = sorted(set(order) ^ set(playing)) + sorted(set(absent) - set(plan.contestants))
+    if strangers or len(order) != len(set(order)):
+        wrong = f"Number {strangers[0]} is missing or a stranger" if strangers else "A number is there twice"
+        raise EntryError(
+            f"{wrong}; the ranking names everybody who plays, once.",
+            where="--absent" if strangers and strangers[0] in absent else "--ranking",
+            code="bad-ranking",
+        )
+    met, had_bye = swiss.history(plan)
+    found = swiss.draw(order, met, had_bye, halves=plan.rounds == 0)
+    plan = swiss.add_round(plan, found, absent=absent)
+    write_file(out, files.to_yaml(plan).encode())
+    lines = [f"Round {plan.rounds}"]
+    lines += [f"  {a} - {b}{'   they meet again' if (a, b) in found.repeats else ''}" for a, b in found.couples]
+    lines += [f"  {found.bye} sits out"] if found.bye else []
+    fields = {"round": plan.rounds, "couples": found.couples, "bye": found.bye, "repeats": found.repeats, "out": out}
+    return Outcome(fields, "\n".join([*lines, "", f"{plan.name}: {out}."]))
+
+
+def _ranking_order(ranking: str | None, results: Path | None, playing: list[int]) -> list[int]:
+    if results is not None:
+        from terminals.interop.result_files import read_results_file
+
+        event = read_results_file(results)
+        totals = {one.contestant.number: one.total.value for one in event.entrants if one.total is not None}
+        lowest = min(totals.values(), default=0)
+        return sorted(playing, key=lambda one: (-totals.get(one, lowest), one not in totals, one))
+    words = re.split(r"[\s,;]+", (ranking or "").strip())
+    if not all(re.fullmatch(r"\d{1,4}", word, re.ASCII) for word in words):
+        raise ConfigError("A ranking is numbers, the leader first.", where="--ranking", next_step="Such as 3,1,4,2.")
+    return [int(word) for word in words]
+
+
 @movement.command("kinds")
 @command("movement kinds")
 def kinds() -> Outcome:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from firmware_bridge.errors import EntryError, ExitStatus
-from terminals.movement import families, individual, teams
+from terminals.movement import families, individual, swiss, teams
 from terminals.movement.arrow import switched
 from terminals.movement.howell import howell
 from terminals.movement.mitchell import ODD, SHARE, SKIP, mitchell
@@ -39,6 +39,17 @@ def _three_quarter(tables: int, size: int, options: dict[str, Any]) -> Movement:
 
 def _web(tables: int, size: int, options: dict[str, Any]) -> Movement:
     return families.web(tables, options.pop("sets", None) or 13, size, **options)
+
+
+def _swiss(as_teams: bool) -> Callable[[int, int, dict[str, Any]], Movement]:
+    """The first round, the upper half against the lower; each further round is drawn from the ranking."""
+
+    def build(number: int, size: int, options: dict[str, Any]) -> Movement:
+        if not 2 <= number <= swiss.MAX_CONTESTANTS:
+            raise _bad(f"Swiss needs 2 to {swiss.MAX_CONTESTANTS} contestants, not {number}.")
+        return swiss.swiss(number, size, swiss.draw(range(1, number + 1), halves=True), teams=as_teams, **options)
+
+    return build
 
 
 def _kind(counts: str, options: str, words: str, build: Callable[[int, int, dict[str, Any]], Movement]) -> Kind:
@@ -80,6 +91,8 @@ KINDS: Mapping[str, Kind] = {
     "head-to-head": _kind("segments", "copies first", "one match of two teams", _plain(teams.head_to_head)),
     "round-robin": _kind("teams", "rounds copies first", "every team against every other", _plain(teams.round_robin)),
     "american-whist": _kind("teams", "first", "odd number of teams, one set of boards", _plain(teams.american_whist)),
+    "swiss-pairs": _kind("pairs", "copies first", "first round; further ones: movement draw", _swiss(False)),
+    "swiss-teams": _kind("teams", "copies first", "first round; further ones: movement draw", _swiss(True)),
     "multiple-teams": _kind("teams", "rounds first", "all teams in one Mitchell", _plain(teams.multiple_teams)),
 }
 _NUMBERS = {"rounds": "rounds", "first": "first_board", "copies": "copies", "sets": "sets"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from firmware_bridge.cli.main import main
 from firmware_bridge.errors import EntryError, ExitStatus
-from terminals.movement import cards, catalog, show
+from terminals.movement import cards, catalog, files, show
 from terminals.movement.choose import for_tables
 from terminals.movement.model import Movement, Seating
 from terminals.movement.propose import Proposal, Question, propose, propose_sections
@@ -22,6 +23,7 @@ SPECS = [
     "mitchell:7x4", "mitchell:8x3", "mitchell:7x4,missing=ew,switch=best", "odd:5x5", "share:6x4,missing=ns",
     "skip:8x3,rounds=6", "bye-stand:8x3", "hesitation:7x3,half=yes", "rover:7x4", "web:16x2,sets=13,switch=2",
     "scissors:14x3", "howell:4x3,half=yes,first=13", "three-quarter-howell:9x2,rounds=13", "individual:13x2",
+    "swiss-pairs:9x4", "swiss-teams:6x6",
     "whist:8x3,copies=2", "rainbow:7x3", "head-to-head:3x8,copies=2", "round-robin:5x6", "american-whist:7x3",
     "multiple-teams:8x3",
 ]  # fmt: skip
@@ -260,3 +262,65 @@ def test_kinds_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     code, result = run(capsys, "kinds")
     assert code == 0
     assert {k["kind"] for k in result["kinds"]} == set(catalog.KINDS)
+
+
+@pytest.mark.parametrize("kind", ["swiss-pairs", "swiss-teams"])
+def test_a_swiss_event_is_drawn_round_by_round(kind: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Nine contestants, six rounds: nobody meets or sits out twice, in whatever order the ranking is."""
+    file = str(tmp_path / "swiss.yaml")
+    met: set[frozenset[int]] = set()
+    byes = []
+    first = catalog.build(f"{kind}:9x4")
+    source, order = f"{kind}:9x4", list(range(1, 10))
+    for number in range(2, 7):
+        order = order[3:] + order[:3][::-1]
+        code, found = run(capsys, "draw", source, "--ranking", ",".join(map(str, order)), "--out", file)
+        assert code == 0
+        assert found["round"] == number
+        assert found["repeats"] == []
+        couples = {frozenset(couple) for couple in found["couples"]}
+        assert len(couples) == 4
+        assert not couples & met
+        met |= couples
+        byes.append(found["bye"])
+        source = file
+    assert len(set(byes)) == 5
+    code, found = run(capsys, "verify", file)
+    assert code == 0
+    assert found["rounds"] == 6
+    assert first.seatings == files.load(file).seatings[: len(first.seatings)]
+
+
+def test_a_swiss_draw_by_results_with_people_who_come_and_go(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from terminals.interop.exchange import Entrant, ExchangeEvent, Published
+    from terminals.interop.results_json import write_results_json
+    from terminals.scoring.lines import Contestant
+
+    totals = {1: 40, 2: 60, 3: 55, 4: 45, 5: 70, 6: 30}
+    entrants = tuple(
+        Entrant(Contestant("A", one), str(one), total=Published(Fraction(total), 0, str(total)))
+        for one, total in totals.items()
+    )
+    results = tmp_path / "r.json"
+    results.write_bytes(write_results_json(ExchangeEvent(entrants=entrants)))
+    out = str(tmp_path / "s.yaml")
+    common = ("draw", "swiss-pairs:6x4", "--results", str(results), "--out", out)
+    code, found = run(capsys, *common, "--absent", "6", "--join", "7")
+    assert code == 0
+    assert found["couples"][0] == [5, 3]  # 5 has met 2 in round 1
+    assert 6 not in {one for couple in found["couples"] for one in couple}
+    for wrong in (
+        ("draw", "swiss-pairs:6x4", "--out", out),
+        ("draw", "swiss-pairs:6x4", "--ranking", "1,2,3", "--out", out),
+        ("draw", "swiss-pairs:6x4", "--ranking", "1,2,3,4,5,5", "--out", out),
+        ("draw", "swiss-pairs:6x4", "--ranking", "1,2,x", "--out", out),
+        ("draw", "swiss-pairs:6x4", "--ranking", "1,2,3,4,5,6", "--absent", "9", "--out", out),
+        ("draw", "mitchell:5x3", "--ranking", "1,2,3,4,5,6,7,8,9,10", "--out", out),
+        ("draw", "swiss-pairs:6x4", "--ranking", "1,2,3,4,5,6", "--out", str(tmp_path / "s.csv")),
+        ("verify", "swiss-pairs:1x4"),
+    ):
+        code, found = run(capsys, *wrong)
+        assert code in (1, 2)
+        assert not found["ok"]
