@@ -11,7 +11,6 @@ from collections import deque
 from pathlib import Path
 
 from drivers.gpio_machine.settings import read_settings
-from drivers.transport_stream import lost
 from firmware_bridge.errors import DeviceError, LinkLost
 
 _LOG = logging.getLogger(__name__)
@@ -100,14 +99,10 @@ class ProcessStream:
             raise self._why_it_ended()
 
     def _why_it_ended(self) -> DeviceError:
-        for line in self._said:
-            if line.startswith("ERROR {"):
-                try:
-                    told = json.loads(line.removeprefix("ERROR "))
-                    where = f"{self._name}: {told['where']}" if told["where"] else self._name
-                    return DeviceError(told["what"], where=where, next_step=told["next"], code=told["code"])
-                except (ValueError, KeyError, TypeError):
-                    continue
+        told = self._last_error()
+        if told is not None:
+            where = f"{self._name}: {told['where']}" if told["where"] else self._name
+            return DeviceError(told["what"], where=where, next_step=told["next"], code=told["code"])
         for line in self._said:
             _LOG.warning("%s: %s", self._name, line)
         return DeviceError(
@@ -117,12 +112,25 @@ class ProcessStream:
             code="machine-program",
         )
 
+    def _last_error(self) -> dict[str, str] | None:
+        """What the program said it ended with, if it did."""
+        for line in reversed(self._said):
+            if line.startswith("ERROR {"):
+                try:
+                    told = json.loads(line.removeprefix("ERROR "))
+                    return {name: str(told[name]) for name in ("code", "what", "where", "next")}
+                except (ValueError, KeyError, TypeError):
+                    continue
+        return None
+
     async def read(self) -> bytes:
         assert self._process.stdout is not None
         data, self._first = self._first, b""
         if not data and not self._closed:
             data = await self._process.stdout.read(READ_SIZE)
         if not data:
+            # Its last words may still be on their way.
+            await asyncio.wait({self._listening}, timeout=1.0)
             raise self._ended()
         return data
 
@@ -151,13 +159,28 @@ class ProcessStream:
             except TimeoutError:
                 with contextlib.suppress(ProcessLookupError):
                     end()
-        self._listening.cancel()
-        await asyncio.wait({self._listening})
+        # The pipes close by themselves once they have been read to their end; before that they are not released.
+        draining = asyncio.create_task(self._drain())
+        await asyncio.wait({draining, self._listening}, timeout=1.0)
+        for task in (draining, self._listening):
+            task.cancel()
+        await asyncio.wait({draining, self._listening})
+
+    async def _drain(self) -> None:
+        assert self._process.stdout is not None
+        assert self._process.stdin is not None
+        while await self._process.stdout.read(READ_SIZE):
+            pass
+        with contextlib.suppress(OSError):
+            await self._process.stdin.wait_closed()
 
     def _ended(self) -> LinkLost:
-        error = lost(self._name, None)
-        error.what = "The machine's program has ended."
-        return error
+        told = self._last_error()
+        return LinkLost(
+            f"The machine's program has ended: {told['what']}" if told else "The machine's program has ended.",
+            where=self._name,
+            next_step=told["next"] if told else "It is started again by itself.",
+        )
 
     async def _listen(self) -> None:
         """Keep its last words; whole lines only, so that nothing endless is kept."""

@@ -538,3 +538,40 @@ def test_why_a_machines_program_can_not_begin_reaches_the_operator(tmp_path):
     told = connecting(path)
     assert told.code == "gpio-library"
     assert "Raspberry Pi" in told.what
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("sys.exit(1)", "has ended."),
+        (
+            "print('ERROR ' + json.dumps(dict(code='store', what='Disk full.', where='', next='Make room.')), "
+            "file=sys.stderr); sys.exit(1)",
+            "has ended: Disk full.",
+        ),
+    ],
+)
+def test_a_program_that_ends_later_says_why(script, words):
+    import sys
+
+    from drivers.gpio_machine.opener import ProcessStream
+    from firmware_bridge.errors import LinkLost
+
+    async def scenario():
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            f"import json, sys; sys.stdout.write('x'); sys.stdout.flush(); {script}",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        stream = ProcessStream("rig", process)
+        await stream.first_words()
+        assert await stream.read() == b"x"
+        with pytest.raises(LinkLost) as caught:
+            await stream.read()
+        assert words in caught.value.what
+        await stream.close()
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
