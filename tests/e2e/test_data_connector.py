@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -260,19 +262,19 @@ def test_a_whole_session_reaches_the_program_once(club: Club) -> None:
     wrong.lead_card_rank = wrong.lead_card_suit = 0
     assert int(program.client.send_results(FIRST, [wrong]).data_type) == 1
     assert program.poll(FIRST) == 0, "the program hears its own correction"
-    cells = json.loads(ask_desk(club, "/api/v1/desk"))["grid"]["cells"]
+    cells = json.loads(ask_desk(club, "/desk"))["grid"]["cells"]
     place = (wrong.section_letters, wrong.table_number, wrong.round_number, wrong.board_number)
     (cell,) = [one for one in cells if (one["section"], one["table"], one["round"], one["board"]) == place]
     assert "1C" in json.dumps(cell)
     assert cell["state"] == "amended"
 
 
-def ask_desk(club: Club, path: str) -> str:
-    """What the service's own interface says to the director."""
-    import urllib.request
-
+def ask_desk(club: Club, path: str, body: dict[str, Any] | None = None) -> str:
+    """What the service's own interface says to the director; with a body it is an act."""
     known = json.loads((club.data / "service.json").read_text())
-    request = urllib.request.Request(f"{known['url']}{path}", headers={"Authorization": f"Bearer {known['token']}"})
+    head = {"Authorization": f"Bearer {known['token']}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{known['url']}/api/v1{path}", data, headers=head)
     with urllib.request.urlopen(request, timeout=10) as reply:
         return str(reply.read().decode())
 
@@ -342,22 +344,77 @@ def test_killed_between_poll_and_accept(club: Club) -> None:
 
 def test_two_sessions_polled_in_turn(club: Club) -> None:
     """The client keeps one last id for a type; an accept for one session must not swallow the other's news."""
-    club.start_hall(3)
+    club.start_hall(6)
     club.start_service()
     program = Program(club.url)
     sessions = (a_session(FIRST, "A", 1, 3, 2), a_session(SECOND, "B", 2, 3, 2))
     assert int(program.client.initialize(an_event(*sessions)).data_type) == 1
+
+    def waiting() -> list[str]:
+        return [one["device"] for one in json.loads(ask_desk(club, "/terminals")) if one["state"] == "waiting"]
+
+    # Tables 4 to 6 of the hall find no table of theirs; the director sends them to the second section.
+    until(lambda: len(waiting()) == 3)
+    for table, device in enumerate(waiting(), start=1):
+        ask_desk(club, "/actions/admit", {"device": device, "section": "B", "table": table})
 
     def collected() -> bool:
         for one in (FIRST, SECOND):
             program.poll(one)
         for one in (FIRST, SECOND):
             assert int(program.client.accept_queue_data(one, KINDS.Results).data_type) == 1
-        return len(program.standing()) == 18
+        return len(program.standing()) == 36
 
     until(collected)
     assert program.standing() == played_at_the_tables(club)
-    assert {key[0] for key in program.standing()} == {"A"}
+    assert {key[0] for key in program.standing()} == {"A", "B"}
+
+
+def test_every_call_of_the_client(club: Club) -> None:
+    """What the workflow above leaves out: the other data, both ways, and changes of the movement."""
+    club.start_hall(3)
+    club.start_service()
+    client = DataConnectorClient("CLUB", "", club.url)
+    init = an_event(a_session(FIRST, "A", 1, 3, 1))
+    section = init.sessions[0].scoring_groups[0].sections[0]
+
+    def good(response: Any, kind: int = 1) -> Any:
+        assert int(response.data_type) == kind, response
+        return response
+
+    good(client.initialize(init))
+    good(client.continue_event(dto.ContinueDTO(event_guid=EVENT, commands=5)))
+    good(client.send_player_data(FIRST, [dto.PlayerDataDTO(FIRST, None, "N1", "Ann", "Ōe")]))
+    seat = dto.ParticipationDTO(FIRST, "A", 1, dto.TableDirection.North, 1, "N1")
+    good(client.send_participations(FIRST, [seat]))
+    people = json.loads(ask_desk(club, "/people"))
+    assert "Ann Ōe" in json.dumps(people, ensure_ascii=False)
+    good(client.send_bridgemate2_settings(FIRST, [dto.Bridgemate2SettingsDTO(FIRST, "A", bm2_pi_ncode="0000")]))
+    bm3 = dto.Bridgemate3SettingsDTO(FIRST, "A", bm3_pi_ncode="0000", bm3_screen_brightness=3)
+    good(client.send_bridgemate3_settings(FIRST, [bm3]))
+    assert "PIN" in ask_desk(club, "/desk")
+    call = dto.TdCallDTO(FIRST, "A", 2, 1, 20, 15, 1)
+    good(client.send_td_calls(FIRST, [call]))
+    assert client.poll_for_td_calls(FIRST) == []
+    good(client.update_scoring_groups(init.sessions[0].scoring_groups))
+    for kind in (KINDS.PlayerData, KINDS.Participations, KINDS.Handrecords, KINDS.TdCalls, KINDS.Results):
+        good(client.accept_queue_data(FIRST, kind))
+    assert client.poll_for_player_data(FIRST, all=True) == []
+    assert client.poll_for_participations(FIRST, all=True) == []
+    assert client.poll_for_handrecords(FIRST, all=True) == []
+    program = Program(club.url)
+    until(lambda: program.poll(FIRST) == 9)
+    for table in section.tables:  # one round more, the same pairs with other boards
+        again = dto.RoundDTO(**vars(table.rounds[0]))
+        again.round_number = 4
+        again.low_board_number = again.high_board_number = again.low_board_number + 3
+        table.rounds.append(again)
+    update = dto.SectionUpdateDTO(scoring_group_scoring_method=10)
+    for name, value in vars(section).items():
+        setattr(update, name, value)
+    good(client.update_movement(update), 14)
+    until(lambda: program.poll(FIRST) == 12)
+    assert sorted(key[2] for key in program.standing()) == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
 
 
 def test_a_large_event_and_a_busy_disk(club: Club) -> None:
@@ -397,9 +454,6 @@ def test_a_large_event_and_a_busy_disk(club: Club) -> None:
 
 
 def test_browsers_keys_and_addresses(club: Club, tmp_path: Path) -> None:
-    import urllib.error
-    import urllib.request
-
     club.start_service()
     request = urllib.request.Request(f"{club.url}/dc-scoringprogram", b"{}", headers={"Origin": "http://evil.example"})
     with pytest.raises(urllib.error.HTTPError) as refused:
