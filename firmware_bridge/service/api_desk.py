@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service import desk_setup, desk_view
+from firmware_bridge.service import desk_files, desk_setup, desk_view
 from firmware_bridge.service.api_access import ROLES, Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
@@ -213,6 +213,18 @@ async def export(request: Request, desk: Desk, caller: Caller) -> Response:
     return JSONResponse(value, headers={"content-disposition": 'attachment; filename="results.json"'})
 
 
+async def file(request: Request, desk: Desk, caller: Caller) -> Response:
+    """A printed sheet or a result file, by its kind."""
+    name = request.path_params["name"]
+    if name == "hands":
+        data, media, filename = await run_in_threadpool(desk_files.hands_pdf, desk), desk_files.PDF, "hands.pdf"
+    else:
+        kind, data = await run_in_threadpool(desk_files.make, desk, name)
+        media, filename = kind.media, kind.file
+        await desk.log("exported", what=name)
+    return Response(data, media_type=media, headers={"content-disposition": f'attachment; filename="{filename}"'})
+
+
 async def load_players(request: Request, desk: Desk, caller: Caller, data: bytes) -> Response:
     """The club's list of players, a CSV with a header row; it takes the place of the one before."""
     found = read_players(data, PLAYERS)
@@ -283,6 +295,16 @@ def operations() -> list[Operation]:
         Operation(get, f"{ROOT}/codes", "director", "Codes for assistants and viewers.", codes),
         Operation(
             get, f"{ROOT}/backup", "director", "A copy of the store.", backup, None, "", "application/octet-stream"
+        ),
+        Operation(
+            get,
+            f"{ROOT}/files/{{name}}",
+            "viewer",
+            f"A sheet or result file: {', '.join(desk_files.KINDS)}, hands.",
+            file,
+            None,
+            "",
+            "*/*",
         ),
         Operation(get, f"{ROOT}/export", "viewer", "Results as JSON.", export),
         Operation(post, f"{ROOT}/players", "director", "The club's players.", load_players, {}, "text/csv"),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -210,24 +212,38 @@ async def serving(
             next_step="Give a PEM certificate with --cert and its key with --key.",
             code="bad-certificate",
         ) from error
+    listener = _bound(host, port)
+    actual = listener.getsockname()[1]
     server = _Server(config)
-    task = asyncio.create_task(server.serve())
+    task = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started and not task.done():
         await asyncio.sleep(0.01)
     if task.done():
-        # uvicorn ends the process when it can't bind; here that is an error like any other.
-        with contextlib.suppress(SystemExit):
-            task.result()
-        raise ConfigError(
-            f"the address {host}:{port} can't be used.",
-            next_step="Stop the program that uses it, or choose another port with --port.",
-            code="address-in-use",
-        )
-    sockets = server.servers[0].sockets
-    actual = sockets[0].getsockname()[1] if sockets else port
+        task.result()
     shown = f"[{host}]" if ":" in host else host
     try:
         yield f"{'https' if certificate else 'http'}://{shown}:{actual}"
     finally:
         server.should_exit = True
         await asyncio.wait([task])
+        listener.close()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket at the address. uvicorn would end the process when it can't be had; here that is an error."""
+    listener = None
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        if sys.platform != "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        return listener
+    except OSError as error:
+        if listener is not None:
+            listener.close()
+        raise ConfigError(
+            f"the address {host}:{port} can't be used: {error.strerror or error}.",
+            next_step="Stop the program that uses it, or choose another port with --port.",
+            code="address-in-use",
+        ) from error

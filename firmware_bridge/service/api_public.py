@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service import desk_view
+from firmware_bridge.service import desk_files, desk_view
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_checks import deals_of
 
 
 def public_results(desk: Desk) -> dict[str, Any]:
@@ -58,30 +60,15 @@ async def board(request: Request, desk: Desk, caller: Caller) -> Response:
     view = desk_view.board_view(
         desk, request.path_params["section"], _number(request.path_params["board"]), public=True, veiled=False
     )
-    return JSONResponse({**view, "deal": _deal(desk, view["board"])})
+    deal = deals_of(desk).get(view["board"])
+    tables = {} if deal is None else await run_in_threadpool(desk_files.tricks_of, desk, [deal])
+    return JSONResponse({**view, "deal": desk_files.deal_view(desk, view["board"], tables)})
 
 
 async def scorecard(request: Request, desk: Desk, caller: Caller) -> Response:
     _published(desk)
     pair = _number(request.path_params["pair"])
     return JSONResponse(desk_view.scorecard_view(desk, request.path_params["section"], pair))
-
-
-def _deal(desk: Desk, number: int) -> dict[str, str] | None:
-    """The four hands, after the session only."""
-    from firmware_bridge.service.desk_checks import deals_of
-
-    deal = deals_of(desk).get(number)
-    if deal is None:
-        return None
-    from dealer.cards import Seat, Suit, rank_of, suit_of
-
-    return {
-        seat.letter: ".".join(
-            "".join(rank_of(card) for card in sorted(deal.hand(seat)) if suit_of(card) is suit) for suit in Suit
-        )
-        for seat in Seat
-    }
 
 
 def _number(text: str) -> int:

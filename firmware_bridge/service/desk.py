@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from firmware_bridge.service.browser_hub import MODEL, BrowserHub
 from firmware_bridge.service.desk_stream import Stream, encode
 from terminals.entry import Budget
 from terminals.scoring.boards import Method
+from terminals.scoring.lines import Contestant, PenaltyUnit, SessionAdjustment
 from terminals.scoring.profile import PLAIN, Profile
 from terminals.scoring.profile_file import load_profile
 from terminals.scoring.session import SessionScore, score_session
@@ -59,6 +61,7 @@ class Facts:
     deal_set: str = ""
     live: bool = False
     exports: set[str] = field(default_factory=set)
+    penalties: dict[int, dict[str, Any]] = field(default_factory=dict)
     happenings: list[tuple[int, Mapping[str, Any]]] = field(default_factory=list)
     planned: dict[str, Any] = field(default_factory=dict)
 
@@ -94,6 +97,10 @@ class Facts:
             self.live = bool(data["on"])
         elif item.kind == "exported":
             self.exports.add(str(data["what"]))
+        elif item.kind == "penalty":
+            self.penalties[item.number] = {**data, "number": item.number, "actor": item.actor}
+        elif item.kind == "penalty-undone":
+            self.penalties.pop(int(data["penalty"]), None)
         elif item.kind == "planned":
             self.planned.setdefault(seat[0], data["movement"])
         elif item.kind == "happening":
@@ -177,7 +184,21 @@ class Desk:
     def score_of(self, rows: list[CurrentResult]) -> SessionScore:
         data = scoring_input(self.setup, rows)
         return score_session(
-            data.lines, fields=data.fields, groups=data.groups, profile=self.profile, method=self.facts.method
+            data.lines,
+            fields=data.fields,
+            groups=data.groups,
+            profile=self.profile,
+            method=self.facts.method,
+            adjustments=[
+                SessionAdjustment(
+                    Contestant(str(one["section"]), int(one["pair"])),
+                    Fraction(str(one["amount"])),
+                    PenaltyUnit(str(one["unit"])),
+                    str(one["reason"]),
+                    str(one["law"]),
+                )
+                for one in self.facts.penalties.values()
+            ],
         )
 
     def names_of(self, section: str, pair: int) -> str:

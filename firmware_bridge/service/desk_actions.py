@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from dealer.cards import Seat
@@ -16,7 +17,18 @@ from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_view import grid_view, missing_view, ranking_view
 from terminals.contract import Contract
-from terminals.result import Artificial, BoardState, NotPlayed, NotPlayedReason, PassedOut, Played
+from terminals.result import (
+    Artificial,
+    ArtificialSide,
+    Assigned,
+    BoardState,
+    NotPlayed,
+    NotPlayedReason,
+    Outcome,
+    PassedOut,
+    Played,
+)
+from terminals.scoring.lines import PenaltyUnit
 from terminals.store import content as content_json
 from terminals.store import ledger
 from terminals.store.results import CurrentResult
@@ -77,6 +89,9 @@ def by_of(desk: Desk, body: Body) -> By:
 
 def content_of(body: Body) -> BoardState:
     """The result that a body names: ``result`` as stored, or contract, declarer, tricks as people type them."""
+    if "ns_outcomes" in body:
+        ns = outcomes_of(text_of(body, "ns_outcomes", 300))
+        return Assigned(ns, outcomes_of(text_of(body, "ew_outcomes", 300)) if body.get("ew_outcomes") else ns)
     if "result" in body:
         found = content_json.from_json(body["result"])
         if found is None:
@@ -93,6 +108,34 @@ def content_of(body: Body) -> BoardState:
     if isinstance(tricks, bool) or not isinstance(tricks, int):
         raise EntryError("tricks are wanted, from 0 to 13.", code="bad-tricks")
     return Played(made, tricks)
+
+
+def outcomes_of(text: str) -> tuple[Outcome, ...] | ArtificialSide:
+    """``4S N = 60%, 4S N -1 40%`` (Law 12C1), one outcome without weight, or ``AVE+`` for that side."""
+    parts = [part.split() for part in text.split(",") if part.strip()]
+    if len(parts) == 1 and len(parts[0]) == 1 and parts[0][0].lower() != "pass":
+        return artificial_side(parts[0][0])
+    found = []
+    for words in parts:
+        weight = Fraction(1)
+        if words and (words[-1].endswith("%") or "/" in words[-1]):
+            word = words.pop()
+            try:
+                weight = Fraction(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
+            except (ValueError, ZeroDivisionError):
+                raise EntryError(f"{word[:12]!r} is no weight.", code="bad-weights") from None
+        if len(words) == 1 and words[0].lower() == "pass":
+            found.append(Outcome(PassedOut(), weight))
+        elif len(words) == 3:
+            contract = Contract.parse(f"{words[0]} {words[1]}")
+            found.append(Outcome(Played(contract, tricks_of(words[2], contract)), weight))
+        else:
+            raise EntryError(
+                "an outcome is contract, declarer, result and weight.",
+                next_step="Write it like 4S N = 60%, 4S N -1 40%.",
+                code="bad-result",
+            )
+    return tuple(found)
 
 
 def tricks_of(text: str, contract: Contract) -> int:
@@ -352,6 +395,33 @@ async def _reveal(desk: Desk, body: Body) -> dict[str, Any]:
     return {}
 
 
+async def _penalty(desk: Desk, body: Body) -> dict[str, Any]:
+    """Laws 90 and 91: it touches one contestant's total and no board; kept as an event, taken back by another."""
+    if "undo" in body:
+        number = whole_of(body, "undo", 1, 10**12)
+        if number not in desk.facts.penalties:
+            raise EntryError("there is no such penalty.", code="no-such-penalty")
+        await desk.log("penalty-undone", by_of(desk, body).actor, penalty=number)
+        return {"penalties": list(desk.facts.penalties.values())}
+    letter, pair = text_of(body, "section", 1, "A").upper(), whole_of(body, "pair", 1, 4095)
+    section = desk.setup.section_called(letter)
+    if section is None or section.movement is None or pair not in section.movement.contestants:
+        raise EntryError("the event has no such contestant.", where=f"{letter}{pair}", code="no-such-pair")
+    amount, unit = text_of(body, "amount", 12), text_of(body, "unit", 12, "top")
+    try:
+        value = Fraction(amount)
+        PenaltyUnit(unit)
+    except (ValueError, ZeroDivisionError):
+        known = ", ".join(PenaltyUnit)
+        raise EntryError(f"an amount like -1/4 and a unit ({known}) are wanted.", code="bad-penalty") from None
+    if not value or abs(value) > 1000:
+        raise EntryError("this amount can't be.", code="bad-penalty")
+    reason, law = text_of(body, "reason", 300, ""), text_of(body, "law", 20, "90")
+    values = {"section": letter, "pair": pair, "amount": str(value), "unit": unit, "reason": reason, "law": law}
+    await desk.log("penalty", by_of(desk, body).actor, **values)
+    return {"penalties": list(desk.facts.penalties.values())}
+
+
 async def _settings(desk: Desk, body: Body) -> dict[str, Any]:
     values = body.get("settings")
     if not isinstance(values, Mapping):
@@ -386,7 +456,8 @@ ACTIONS: Mapping[str, Action] = {
         "assistant",
         "Give a play a result.",
         {**_PLAY, "contract?": "3NTX, or pass", "declarer?": "N E S W", "tricks?": "=, +1, -2 or tricks", **_BY}
-        | {"result?": "a result as the store writes it"},
+        | {"result?": "a result as the store writes it"}
+        | {"ns_outcomes?": "4S N = 60%, 4S N -1 40%", "ew_outcomes?": "the same if left out"},
         _result_action("correct"),
         True,
     ),
@@ -449,6 +520,21 @@ ACTIONS: Mapping[str, Action] = {
         "Look at a board you have yet to play; on record.",
         {"section": "letter", "board": "number", **_BY},
         _reveal,
+    ),
+    "penalty": Action(
+        "director",
+        "A penalty or bonus for one contestant (Laws 90, 91).",
+        {
+            "section?": "letter",
+            "pair?": "contestant",
+            "amount?": "-1/4, negative for a penalty",
+            "unit?": "top, percent, matchpoints, imps, points or vps",
+            "reason?": "words",
+            "law?": "90",
+            "undo?": "number of a penalty to take back",
+            "actor?": "who decides",
+        },
+        _penalty,
     ),
     "settings": Action("director", "Change settings of the event.", {"settings": "names with values"}, _settings),
     "seen": Action(

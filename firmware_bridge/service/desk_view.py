@@ -27,7 +27,7 @@ from terminals.store.values import PlayKey, device_hex
 from terminals.sync.projection import resolve
 from terminals.sync.sense import WARNINGS, movement_numbers
 from terminals.sync.setup import EventSetup, Section, section_letter
-from terminals.sync.tables import CellState, cell_state, cells, plan_warnings, unplanned
+from terminals.sync.tables import CellState, cell_state, cells, plan_warnings, scoring_input, unplanned
 
 ATTENTION_WORDS = {
     "contested": "Two terminals say different things about this board.",
@@ -52,6 +52,7 @@ def event_view(desk: Desk) -> dict[str, Any]:
         "settings": {**setup.settings.as_dict(), "director_pin": bool(setup.settings.director_pin)},
         "method": facts.method.value,
         "live": facts.live,
+        "penalties": list(facts.penalties.values()),
         "deals": bool(facts.deal_set),
         "clock": facts.clock,
         "published_at": desk.period.published_at,
@@ -276,7 +277,7 @@ def _percent(side: SideScore | None) -> str | None:
 def ranking_view(desk: Desk, score: SessionScore | None = None) -> list[dict[str, Any]]:
     """One entry for each winner group: name and rows, best first."""
     scored = desk.score() if score is None else score
-    names = [group.name for section in desk.setup.sections if section.movement for group in section.movement.groups]
+    names = [group.name for group in scoring_input(desk.setup, []).groups]
     out = []
     for at, rows in enumerate(scored.rankings):
         name = names[at] if at < len(names) else ""

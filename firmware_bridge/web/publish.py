@@ -151,8 +151,9 @@ def _board(event: str, board: Board, many: bool) -> str:
     )
     name = f"Board {escape(view['section']) if many else ''}{view['board']}"
     table = _table(("NS", "EW", "Contract", "Score", "NS %"), rows)
+    makes = board.makes or (view.get("deal") or {}).get("makes")
     about = f'<p class="soft">Dealer {view["dealer"]}, vulnerable {escape(view["vulnerable"])}</p>'
-    body = f'<section class="card"><h2>{name}</h2>{about}{_deal(view)}{_makes(board.makes)}{table}</section>'
+    body = f'<section class="card"><h2>{name}</h2>{about}{_deal(view)}{_makes(makes)}{table}</section>'
     return _page(name, event, _BACK, body)
 
 

@@ -43,6 +43,7 @@ export async function openPlay(p) {
 const field = (id, label, element) => h("div", {}, h("label", { for: id }, label), Object.assign(element, { id }));
 const FORMS = {
   correct: ["Correct", () => [field("contract", "Contract", h("input", { placeholder: "4SX or pass", autocomplete: "off" })), field("declarer", "Declarer", h("select", {}, ["N", "E", "S", "W"].map((s) => h("option", {}, s)))), field("tricks", "Result", h("input", { placeholder: "=, +1, -2", autocomplete: "off" }))], ["contract", "declarer", "tricks"]],
+  weighted: ["Assigned score", () => [field("ns_outcomes", "North-South", h("input", { placeholder: "4S N = 60%, 4S N -1 40%", autocomplete: "off" })), field("ew_outcomes", "East-West (empty: the same)", h("input", { autocomplete: "off" }))], ["ns_outcomes", "ew_outcomes"]],
   artificial: ["Artificial score", () => ["ns_score", "ew_score"].map((id) => field(id, id === "ns_score" ? "North-South" : "East-West", h("input", { list: "averages", placeholder: "AVE+", autocomplete: "off" }))).concat(h("datalist", { id: "averages" }, ["AVE+", "AVE", "AVE-", "60", "50", "40"].map((v) => h("option", { value: v })))), ["ns_score", "ew_score"]],
   move: ["Move", () => [field("to_board", "To board", h("input", { type: "number", min: 1 })), field("to_ns", "NS pair (if another)", h("input", { type: "number", min: 1 })), field("to_ew", "EW pair (if another)", h("input", { type: "number", min: 1 }))], ["to_board", "to_ns", "to_ew"]],
   swap: ["Turn directions", () => [h("p", {}, "North-South and East-West sat the other way round.")], []],
@@ -51,7 +52,7 @@ const FORMS = {
 };
 
 function ruling(name, p, view) {
-  const [label, fields, names] = FORMS[name], effect = h("div", { "aria-live": "polite" }), box = h("div", { class: "card" });
+  const [label, fields, names] = FORMS[name], op = name === "weighted" ? "correct" : name, effect = h("div", { "aria-live": "polite" }), box = h("div", { class: "card" });
   const body = () => {
     const out = { ...key(p), seen: view.changes };
     for (const n of names) {
@@ -64,11 +65,11 @@ function ruling(name, p, view) {
     return { ...out, ...(second ? { second } : {}), ...(note ? { note } : {}) };
   };
   const preview = async () => {
-    const found = await post(`/actions/${name}/preview`, body());
+    const found = await post(`/actions/${op}/preview`, body());
     effect.replaceChildren(found.changes.length ? h("table", {}, h("thead", {}, h("tr", {}, ["Pair", "Now", "Then"].map((x) => h("th", {}, x)))), h("tbody", {}, found.changes.map((c) => h("tr", {}, h("td", {}, `${c.section}${c.pair}`), h("td", {}, c.before ? `${c.before.place}  ${c.before.value}` : "–"), h("td", {}, c.after ? `${c.after.place}  ${c.after.value}` : "–"))))) : h("p", { class: "note" }, "The ranking stays as it is."));
   };
   box.append(h("h3", {}, label), h("div", { class: "fields" }, fields(), field("actor", "Your name", h("input", { value: D.actor, maxlength: 40 })), D.data.event.final ? field("second", "Second name (results are final)", h("input", { maxlength: 40 })) : "", field("note", "Reason", h("input", { maxlength: 300 }))),
-    h("p", { class: "row" }, doing("Preview", preview), doing(label, async () => { await act(name, body()); if (name === "move" || name === "swap") closePanel(); else openPlay(p); }, "primary", { id: "doit" })), effect);
+    h("p", { class: "row" }, doing("Preview", preview), doing(label, async () => { await act(op, body()); if (name === "move" || name === "swap") closePanel(); else openPlay(p); }, "primary", { id: "doit" })), effect);
   setTimeout(() => box.querySelector("input, select")?.focus());
   return box;
 }

@@ -1,5 +1,5 @@
 // The session as a whole: begin it, its terminals, what changes its plan, its ranking, and going home.
-import { api, button, h } from "./base.js";
+import { ApiError, api, button, h } from "./base.js";
 import { rounds } from "./charts.js";
 import { D, act, doing, get, letters, may, messageForm, openPanel, post, reload, show } from "./desk.js";
 
@@ -87,6 +87,7 @@ export function planView() {
   return [
     h("section", { class: "card" }, h("h2", { tabindex: "-1" }, "Round clock"), h("div", { class: "fields" }, field("c_round", "Round", h("input", { type: "number", min: 1, value: (c.round || 0) + 1 })), field("c_minutes", "Minutes", h("input", { type: "number", min: 1, value: c.minutes || (s.boards_per_round || 2) * 7 + 2 }))), h("p", { class: "row" }, doing("Start the round", () => act("clock", { round: Number(value("c_round")), minutes: Number(value("c_minutes")) }), "primary"), button("Message to all", () => messageForm(null)), doing("Close the round", async () => { const number = Number(value("c_round")); try { await act("close-round", { section: letters()[0], round: number }); } catch (error) { if (error.code !== "boards-missing" || !confirm(`${error.message}\n\nClose it anyway?`)) throw error; await act("close-round", { section: letters()[0], round: number, anyway: true }); } }))),
     h("section", { class: "card" }, h("h2", {}, "Change of plan"), h("div", { class: "tabs" }, Object.entries(kinds).map(([name, [label]]) => button(label, () => open(name), "", { "data-plan": name }))), form),
+    may("director") ? h("section", { class: "card" }, h("h2", {}, "Penalties and bonuses"), h("ul", {}, e.penalties.map((p) => h("li", {}, `${p.section}${p.pair}: ${p.amount} (${p.unit}) ${p.reason} — ${p.actor} `, doing("Take back", async () => { await act("penalty", { undo: p.number }); D.data = await get("/desk"); show("plan"); }, "plain")))), h("div", { class: "fields" }, field("pen_pair", "Pair", h("input", { type: "number", min: 1 })), field("pen_amount", "Amount (minus: penalty)", h("input", { value: "-1/4" })), field("pen_unit", "Unit", h("select", {}, [["top", "of a top"], ["percent", "percent"], ["imps", "IMPs"]].map(([v, n]) => h("option", { value: v }, n)))), field("pen_reason", "Reason", h("input", { maxlength: 200 }))), h("p", { class: "row" }, doing("Give it", async () => { await act("penalty", { section: letters()[0], pair: Number(value("pen_pair")), amount: value("pen_amount"), unit: value("pen_unit"), reason: value("pen_reason") }); D.data = await get("/desk"); show("plan"); }))) : "",
     may("director") ? h("section", { class: "card" }, h("h2", {}, "Settings"), settingsForm(e)) : "",
   ];
 }
@@ -111,7 +112,7 @@ export async function endView() {
   const items = await get("/checklist"), e = D.data.event;
   const download = async (path, name) => {
     const answer = await fetch(`/api/v1${path}`, { headers: { authorization: `Bearer ${D.token}` } });
-    if (!answer.ok) throw new Error("no file");
+    if (!answer.ok) throw new ApiError(answer.status, (await answer.json()).error);
     const url = URL.createObjectURL(await answer.blob());
     Object.assign(document.createElement("a"), { href: url, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
@@ -123,7 +124,7 @@ export async function endView() {
   return [
     h("section", { class: "card" }, h("h2", { tabindex: "-1" }, "Before going home"), h("ul", { class: "alerts" }, items.map((i) => h("li", { class: i.done ? "calm" : "" }, h("span", {}, i.done ? "✓ " : "○ ", i.words, i.details.length ? h("div", { class: "small soft" }, i.details.join("; ")) : ""))))),
     h("section", { class: "card" }, h("h2", {}, "Results"), e.published_at ? h("p", { class: "note good" }, e.final ? "Published and final." : `Published. Corrections until ${new Date(e.ends_at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })} (Law 79C).`) : "", h("div", { class: "row" }, may("director") && !e.final ? doing("Publish", async () => { await act("publish", {}); D.data = await get("/desk"); show("end"); }, "primary", { id: "publish" }) : "", h("a", { class: "button", href: "/results" }, "Public page"), button("Print ranking", async () => { await show("ranking"); setTimeout(() => print(), 400); }))),
-    h("section", { class: "card" }, h("h2", {}, "Files"), h("div", { class: "row" }, doing("Results (JSON)", () => download("/export", `results-${stamp}.json`)), may("director") ? doing("Backup of everything", () => download("/backup", `firmware-bridge-${stamp}.db`)) : ""), h("p", { class: "soft small" }, "Save the backup to a stick: choose the stick as the folder of the download.")),
+    h("section", { class: "card" }, h("h2", {}, "Files"), h("div", { class: "row" }, doing("Results (JSON)", () => download("/export", `results-${stamp}.json`)), [["ranking", "Ranking (PDF)", "pdf"], ["travellers", "Travellers (PDF)", "pdf"], ["scorecards", "Scorecards (PDF)", "pdf"], ["hands", "Hands (PDF)", "pdf"], ["usebio", "USEBIO", "xml"], ["pbn", "PBN", "pbn"], ["csv", "CSV", "csv"], ["bridgewebs", "BridgeWebs", "csv"]].map(([name, words, ext]) => doing(words, () => download(`/files/${name}`, `${name}-${stamp}.${ext}`))), may("director") ? doing("Backup of everything", () => download("/backup", `firmware-bridge-${stamp}.db`)) : ""), h("p", { class: "soft small" }, "Save the backup to a stick: choose the stick as the folder of the download.")),
     codes ? h("section", { class: "card" }, h("h2", {}, "Codes and players"), h("p", {}, "Assistant: ", h("code", {}, codes.assistant), h("br"), "Viewer: ", h("code", {}, codes.viewer)), h("label", { for: "csv" }, "The club's players (CSV with number and name)"), upload, doing("Load", async () => { if (!upload.files[0]) return; const found = await api("/players", { token: D.token, raw: await upload.files[0].arrayBuffer(), type: "text/csv" }); openPanel("Players", h("p", { class: "note good" }, `${found.players} players.`)); })) : "",
   ];
 }

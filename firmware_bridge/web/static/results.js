@@ -28,6 +28,7 @@ async function board(section, number) {
   document.title = `Board ${view.board}`;
   main.replaceChildren(h("p", {}, h("a", { href: "/results" }, "← Ranking")), h("section", { class: "card" }, h("h2", {}, `Board ${view.board}`), h("p", { class: "soft" }, `Dealer ${view.dealer}, vulnerable ${view.vulnerable}`),
     view.deal ? h("div", { class: "deal" }, ["N", "E", "S", "W"].map((s) => h("div", { class: s }, h("strong", {}, s), hand(view.deal[s]))), h("div", { class: "C soft" }, view.board)) : "",
+    view.deal?.makes ? h("table", { class: "small" }, h("caption", { class: "soft" }, "Double dummy tricks"), h("tbody", {}, h("tr", {}, h("th", {}), ["NT", "♠", "♥", "♦", "♣"].map((x) => h("th", { class: "n" }, x))), ["N", "S", "E", "W"].map((s) => h("tr", {}, h("th", { scope: "row" }, s), ["NT", "S", "H", "D", "C"].map((x) => h("td", { class: "n" }, view.deal.makes[s][x])))))) : "",
     h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ["NS", "EW", "Contract", "Score", "NS %"].map((x, i) => h("th", { class: i > 2 ? "n" : "" }, x)))), h("tbody", {}, view.lines.map((l) => h("tr", { class: own === `${view.section}${l.ns}` || own === `${view.section}${l.ew}` ? "own" : "" }, h("td", {}, l.ns, " ", h("span", { class: "soft small" }, l.ns_names)), h("td", {}, l.ew, " ", h("span", { class: "soft small" }, l.ew_names)), h("td", {}, contractText(l.text)), h("td", { class: "n" }, signed(l.score)), h("td", { class: "n" }, l.percent ?? l.ns_points ?? ""))))))));
 }
 

@@ -329,3 +329,76 @@ def test_players_are_found_without_accents_and_a_bad_list_is_refused(tmp_path: P
             assert (await client.get("/table/players?q=lukasz", client.table(1))).json(), "the old list stays"
 
     asyncio.run(run())
+
+
+def test_a_weighted_and_a_split_ruling(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            ruling = {**PLAY, "ns_outcomes": "4S N = 60%, 4S N -1 40%", "ew_outcomes": "AVE+"}
+            found = await client.post("/actions/correct", ruling)
+            assert found.status_code == 200, found.text
+            trail = (await client.get("/play?section=A&board=1&ns=1&ew=4")).json()
+            assert trail["content"]["ns"][0]["weight"] == "3/5"
+            assert trail["content"]["ew"] == "AVE+"
+            for wrong in ("4S N = 60%", "4S N = 60%, 4S N -1 60%", "4S N", "x y z", "4S N = 0/0", ""):
+                found = await client.post("/actions/correct", {**PLAY, "ns_outcomes": wrong})
+                assert found.status_code == 400, wrong
+
+    asyncio.run(run())
+
+
+def test_a_penalty_changes_one_total_and_can_be_taken_back(tmp_path: Path) -> None:
+    async def values(client: Client) -> dict[int, str]:
+        return {row["pair"]: row["value"] for group in (await client.get("/ranking")).json() for row in group["rows"]}
+
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await correct(client, "3NT N", "=")
+            before = await values(client)
+            body = {"section": "A", "pair": 1, "amount": "-10", "unit": "percent", "reason": "late", "actor": "Ann"}
+            given = (await client.post("/actions/penalty", body)).json()["penalties"]
+            after = await values(client)
+            assert float(after[1]) == pytest.approx(float(before[1]) - 10)
+            assert {p: v for p, v in after.items() if p != 1} == {p: v for p, v in before.items() if p != 1}
+            assert (await client.post("/actions/penalty", {**body, "amount": "lots"})).status_code == 400
+            assert (await client.post("/actions/penalty", {**body, "pair": 99})).status_code == 404
+            await client.post("/actions/penalty", {"undo": given[0]["number"], "actor": "Ann"})
+            assert await values(client) == before
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "name", ["ranking", "travellers", "scorecards", "usebio", "pbn", "csv", "ranking-csv", "bridgewebs"]
+)
+def test_files_for_people_and_programs(tmp_path: Path, name: str) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await correct(client, "3NT N", "=")
+            found = await client.get(f"/files/{name}")
+            assert found.status_code == 200, found.text
+            assert len(found.content) > 50
+            if name in ("ranking", "travellers", "scorecards"):
+                assert found.content.startswith(b"%PDF")
+            assert (await client.get("/files/..%2faccess.json")).status_code == 404
+            await client.post("/actions/settings", {"settings": {"playing_director": ["A1"]}})
+            assert (await client.get(f"/files/{name}")).status_code == 409, "a veiled board is in no file"
+
+    asyncio.run(run())
+
+
+def test_hands_are_public_after_the_publication_only(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await client.post("/deal/generate", {"first": 1, "last": 6})
+            await correct(client, "3NT N", "=")
+            assert (await client.get("/files/hands")).status_code == 404
+            for path in ("/desk", "/deal", "/boards/A/1", "/export", "/log", "/table"):
+                text = (await client.get(path, client.table(1) if path == "/table" else "")).text
+                assert "deal" not in json.loads(text) or path == "/deal", path
+            await client.post("/actions/publish", {"actor": "Ann"})
+            deal = (await client.get("/public/boards/A/1", None)).json()["deal"]
+            assert sorted(len(deal[seat].replace(".", "")) for seat in "NESW") == [13, 13, 13, 13]
+            assert (await client.get("/files/hands")).content.startswith(b"%PDF")
+
+    asyncio.run(run())
