@@ -222,6 +222,14 @@ def restore_queues(connection: Connection, club: str) -> int:
     return count
 
 
+def all_events(connection: Connection) -> list[ProgramEvent]:
+    """Every event that a program ever set up."""
+    rows = connection.execute(
+        "SELECT event, guid, club, digest, version, data FROM program_event ORDER BY event"
+    ).fetchall()
+    return [ProgramEvent(*row) for row in rows]
+
+
 def erase_bodies(connection: Connection, bodies: Mapping[str, str]) -> int:
     """Replace texts that name a person (old body -> new body) wherever they are kept; gives how many places."""
     count = 0
@@ -230,6 +238,12 @@ def erase_bodies(connection: Connection, bodies: Mapping[str, str]) -> int:
             count += int(connection.execute(f"SELECT COUNT(*) FROM {table} WHERE body = ?", (old,)).fetchone()[0])
             connection.execute(f"UPDATE {table} SET body = ? WHERE body = ?", (new, old))
     return count
+
+
+def forget_key(connection: Connection, kind: str, key: str) -> None:
+    """What is kept under a key that itself names a person: the state goes, items lose the key."""
+    connection.execute("DELETE FROM program_state WHERE kind = ? AND key = ?", (kind, key))
+    connection.execute("UPDATE program_item SET key = '-' WHERE kind = ? AND key = ?", (kind, key))
 
 
 def bodies_with(connection: Connection, text: str) -> list[str]:

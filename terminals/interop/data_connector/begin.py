@@ -39,6 +39,9 @@ def initialize(context: Context) -> Answer:
     if known is not None and not context.may_see(known.club):
         raise Refusal(ErrorType.VALIDATION, "The event belongs to another club.")
     if known is not None and known.digest == digest:
+        if flags & InitFlag.RESET and results.current(context.connection, known.event):
+            text = "The scoring program sent its event once more. Nothing was erased; erase trial results at the desk."
+            context.tell(f"again {known.event}", text)
         return _activate(context, Structure.load(known), "The event is there already; nothing was changed.")
     _check_sessions(context, dto["Sessions"], None if known is None else known.event)
     before = context.stored_setup()

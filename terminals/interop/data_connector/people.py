@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from firmware_bridge.db import Connection
 from terminals.interop.data_connector.movements import places_of
@@ -136,3 +137,54 @@ def _same(person: Person, told: str | None, players: dict[str, str]) -> bool:
         unnamed = not person.number and known is not None and person.name == full_name(json.loads(known))
         return person.number == number or unnamed
     return not person.number and person.name == full_name(dto)
+
+
+def erase_person(connection: Connection, number: str, name: str) -> int:
+    """Take a person out of all that programs told or were told; gives how many texts changed.
+
+    Results stay, they belong to contestants. The persons of the event itself: ``terminals.store.desk.erase_person``.
+    """
+    wanted = (number.strip(), " ".join(name.split()))
+    bodies: dict[str, str] = {}
+    for text in {one for one in (wanted[0], *wanted[1].split()) if one}:
+        for body in store.bodies_with(connection, dumps(text)[1:-1]):
+            changed = _without(json.loads(body), wanted)
+            if changed is not None:
+                bodies[body] = dumps(changed)
+    count = store.erase_bodies(connection, bodies)
+    if wanted[0]:
+        store.forget_key(connection, "player", wanted[0])
+    for row in store.all_events(connection):
+        document = json.loads(row.data)
+        changed = _without(document, wanted)
+        if changed is not None:
+            store.change_event(connection, row.event, dumps(changed))
+            count += 1
+    return count
+
+
+def _without(value: Any, wanted: tuple[str, str]) -> Any:
+    """The JSON value without the person; None when the person is not in it."""
+    if isinstance(value, list):
+        parts = [_without(one, wanted) for one in value]
+        if all(part is None for part in parts):
+            return None
+        return [one if part is None else part for one, part in zip(value, parts, strict=True)]
+    if isinstance(value, str):
+        number, name = wanted
+        return "-" if value and value in (f"#{number}" if number else "", name) else None
+    if not isinstance(value, dict):
+        return None
+    out = dict(value)
+    if "LastName" in value and "PlayerNumber" in value:
+        same_number = bool(wanted[0]) and (value["PlayerNumber"] or "").strip() == wanted[0]
+        if same_number or (bool(wanted[1]) and full_name(value) == wanted[1]):
+            # A number alone would still be the person; the seat stays taken by somebody without a name.
+            out |= {"FirstName": None, "LastName": "-", "PlayerNumber": None, "CountryCode": None}
+        return out if out != value else None
+    changed = False
+    for key, one in value.items():
+        part = _without(one, wanted) if isinstance(one, (list, dict)) else None
+        if part is not None:
+            out[key], changed = part, True
+    return out if changed else None

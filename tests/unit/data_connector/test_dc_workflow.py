@@ -571,3 +571,40 @@ def test_an_event_that_terminals_left_for_another_is_not_played_on_in_its_place(
     assert len(host.current()) == 1
     assert len(client.poll_for_results(events.SESSION)) == 1
     assert len(client.poll_for_results(events.OTHER)) == 1
+
+
+def test_a_person_can_be_taken_out_of_everything_that_was_told(host: Host) -> None:
+    from terminals.interop.data_connector.people import erase_person
+
+    section = events.a_section([[(1, 2, 1, 2)]], game=20)
+    section.has_explicit_participations = True
+    players = [events.a_player(str(n), last=f"Żółć{n}") for n in (11, 12, 13)]
+    seats = [events.a_seat(1, d, str(10 + d)) for d in (1, 2, 3)]
+    seats.append(events.a_seat(1, 4, None, first_name="Jo", last_name="O'Hé"))
+    client = a_client(host)
+    ok(client.initialize(events.an_event(events.a_session([section]), player_data=players, participations=seats)))
+    host.seat("A", 1, "1", "78", "Eva Nováková")
+    client.poll_for_participations(events.SESSION)
+    with host.database.transaction() as connection:
+        assert erase_person(connection, "12", "")
+        assert erase_person(connection, "78", "Eva Nováková")
+        assert erase_person(connection, "", "Jo O'Hé")
+        assert not erase_person(connection, "999", "Nobody")
+        desk_erase(connection)
+    kept = "".join(
+        str(row)
+        for table in ("event", "item", "state")
+        for row in host.database.query(f"SELECT * FROM program_{table}")
+    )
+    assert "'12'" not in kept
+    assert "'78'" not in kept
+    for word in ("Żółć12", '"12"', "Nováková", "O'Hé", "#12", '"78"'):
+        assert word not in kept
+    assert "Żółć11" in kept
+    assert host.restart().setup.sections[0].movement is not None
+
+
+def desk_erase(connection: object) -> None:
+    from terminals.store import desk
+
+    desk.erase_person(connection, "12", "")  # type: ignore[arg-type]
