@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from terminals.interop.publish import EventInfo
     from terminals.interop.slip_session import PaperSession
     from terminals.interop.slips import SlipEntry
+    from terminals.interop.team_event import TeamScoring
     from terminals.movement.model import Movement
     from terminals.scoring.profile import Profile
 
@@ -26,6 +27,10 @@ ENTRY_HELP = (
     "u takes back, g ROUND TABLE goes to a slip, s leaves this slip for later, ? shows what is missing, q ends."
 )
 MAX_INPUT = 4096
+PAIR_METHODS = ["matchpoints", "butler", "cross_imps"]
+TEAM_METHODS = ["imps", "board_a_match", "aggregate"]
+METHODS = [*PAIR_METHODS, *TEAM_METHODS]
+SCALE_HELP = "Teams by IMPs: victory points, continuous, discrete, none or FILE.toml; by default the profile's."
 
 
 def _source(text: str) -> Movement:
@@ -61,9 +66,21 @@ def slips(source: str, out: str, paper: str, title: str, section: str) -> Outcom
 @click.option("--date", default="", metavar="YYYY-MM-DD")
 @click.option("--section", default="A", show_default=True)
 @click.option("--profile", default="plain", show_default=True, metavar="NAME|FILE.toml", help="Scoring profile.")
-@click.option("--method", type=click.Choice(["matchpoints", "butler", "cross_imps"]), default="matchpoints")
+@click.option("--method", type=click.Choice(METHODS), help="Default: matchpoints, and imps for teams.")
+@click.option("--scale", default="profile", show_default=True, help=SCALE_HELP)
+@click.option("--knockout", is_flag=True, help="Teams: a board with unequal scores counts the mean (Law 12C4).")
 @command("results enter")
-def enter(source: str, out: str, title: str, date: str, section: str, profile: str, method: str) -> Outcome:
+def enter(
+    source: str,
+    out: str,
+    title: str,
+    date: str,
+    section: str,
+    profile: str,
+    method: str | None,
+    scale: str,
+    knockout: bool,
+) -> Outcome:
     """Key in pick-up slips, one short line a board; every slip is saved when it is complete."""
     from terminals.interop.publish import EventInfo
     from terminals.interop.slip_session import PaperSession
@@ -72,7 +89,9 @@ def enter(source: str, out: str, title: str, date: str, section: str, profile: s
     if date and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date, re.ASCII):
         raise ConfigError(f"{date[:20]!r} is no date.", where="--date", next_step="Write it like 2026-11-26.")
     chosen = load_profile(profile)
-    session = PaperSession(_source(source), section)
+    movement = _source(source)
+    method = _method(movement, method)
+    session = PaperSession(movement, section, teams=_team_scoring(movement, method, scale, knockout, chosen))
     target = Path(out)
     info = EventInfo(title, date)
     if target.exists():
@@ -87,6 +106,41 @@ def enter(source: str, out: str, title: str, date: str, section: str, profile: s
         "rejected": rejected,
     }
     return Outcome(fields, f"{session.entered} results in {out}, {session.missing} missing.")
+
+
+def _method(movement: Movement, method: str | None) -> str:
+    from terminals.movement.model import Format
+
+    teams = movement.format is Format.TEAMS
+    wanted = method or ("imps" if teams else "matchpoints")
+    if (wanted in TEAM_METHODS) != teams:
+        known = TEAM_METHODS if teams else PAIR_METHODS
+        raise ConfigError(
+            f"{wanted} is no scoring of {'teams' if teams else 'pairs'}.",
+            where="--method",
+            next_step=f"Take one of {', '.join(known)}.",
+        )
+    return wanted
+
+
+def _team_scoring(movement: Movement, method: str, scale: str, knockout: bool, profile: Profile) -> TeamScoring:
+    from terminals.interop.team_event import TeamScoring
+    from terminals.movement.model import Format
+    from terminals.scoring.profile import VpScale
+    from terminals.scoring.profile_file import load_vp_table
+    from terminals.scoring.teams import TeamMethod
+
+    if movement.format is not Format.TEAMS:
+        if knockout or scale != "profile":
+            raise ConfigError("--scale and --knockout are for team movements.", where="results enter")
+        return TeamScoring()
+    if method != "imps" or scale == "none" or (knockout and scale == "profile"):
+        return TeamScoring(TeamMethod(method), None, knockout)
+    if scale in tuple(VpScale):
+        return TeamScoring(TeamMethod.IMPS, VpScale(scale), knockout)
+    if scale == "profile":
+        return TeamScoring(TeamMethod.IMPS, profile.vp_scale, knockout)
+    return TeamScoring(TeamMethod.IMPS, load_vp_table(Path(scale)), knockout)
 
 
 def _continue(session: PaperSession, target: Path, info: EventInfo) -> EventInfo:
@@ -122,7 +176,8 @@ class _Keeper:
         from terminals.interop.results_json import write_results_json
         from terminals.scoring.boards import Method
 
-        event = self.session.event(self.info, self.profile, Method(self.method))
+        method = Method(self.method) if self.method in PAIR_METHODS else Method.MATCHPOINTS
+        event = self.session.event(self.info, self.profile, method)
         write_file(self.target, write_results_json(event))
 
     def current(self) -> SlipEntry | None:

@@ -42,13 +42,15 @@ def ranking_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
     groups = ranked(event.entrants)
     with_master_points = any(one.master_points is not None for one in event.entrants)
     with_penalties = any(one.adjustment is not None and one.adjustment.value for one in event.entrants)
-    total = "VP" if event.kind is EventKind.TEAMS else _TOTAL_NAMES[event.method]
+    total = _TOTAL_NAMES[event.method]
+    if event.kind is EventKind.TEAMS:
+        total = {"VPS": "VP", "VP": "VP", "IMPS": "IMPs"}.get(event.match_scoring.upper(), "Points")
     fixed = [
         TableColumn("Place", 40, "right"),
         TableColumn("No.", 40, "right"),
         TableColumn("Names", 0),
         TableColumn("Boards", 42, "right"),
-        *([TableColumn("Penalty", 50, "right")] if with_penalties else []),
+        *([TableColumn("Adj.", 50, "right")] if with_penalties else []),
         TableColumn(total, 56, "right"),
         *([TableColumn("Master points", 70, "right")] if with_master_points else []),
     ]

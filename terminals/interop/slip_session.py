@@ -9,6 +9,7 @@ from firmware_bridge.errors import EntryError
 from terminals.interop.exchange import EventKind, ExchangeEvent
 from terminals.interop.publish import EventInfo, publish_session
 from terminals.interop.slips import Slip, SlipEntry, SlipLine, by_round
+from terminals.interop.team_event import TeamScoring, team_event
 from terminals.movement.model import Format, Movement, Seating
 from terminals.result import NotEntered
 from terminals.scoring.boards import Method
@@ -38,15 +39,16 @@ def _names(seating: Seating) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class PaperSession:
-    """Results of a pairs or individual movement, slip by slip. Raises EntryError for a movement of teams."""
+    """Results of a movement, slip by slip. teams: how matches are scored. Raises EntryError for teams without any."""
 
     movement: Movement
     section: str = "A"
     entries: dict[Place, SlipEntry] = field(default_factory=dict)
+    teams: TeamScoring = field(default_factory=TeamScoring)
 
     def __post_init__(self) -> None:
         if self.movement.format is Format.TEAMS:
-            raise EntryError("Slips of team matches can't be keyed in here.", code="not-supported")
+            team_event(self.movement, {}, EventInfo("", ""), PLAIN, self.teams)
         for slip in slips_of(self.movement, self.section):
             self.entries[slip.round, slip.table] = SlipEntry(slip)
 
@@ -102,7 +104,10 @@ class PaperSession:
         return out
 
     def event(self, info: EventInfo, profile: Profile = PLAIN, method: Method = Method.MATCHPOINTS) -> ExchangeEvent:
-        """The event as far as it is keyed in, scored with E of the movement."""
+        """The event as far as it is keyed in, scored with E of the movement; teams by their matches."""
+        if self.movement.format is Format.TEAMS:
+            states = {(one.board, one.ns.number, one.ew.number): one.result for one in self.lines()}
+            return team_event(self.movement, states, info, profile, self.teams)
         groups = [
             WinnerGroup(group.name, tuple(map(self._contestant, group.contestants))) for group in self.movement.groups
         ]
@@ -127,9 +132,11 @@ class PaperSession:
         A board that was marked as not played is not in a result file; it is asked again.
         """
         places: dict[tuple[int, int, int], Place] = {}
+        team_of = {pair: team.number for team in self.movement.teams for pair in team.pairs}
         for seating in self.movement.seatings:
             for board in seating.boards:
-                places[board, seating.ns, seating.ew] = (seating.round, seating.table)
+                ns, ew = team_of.get(seating.ns, seating.ns), team_of.get(seating.ew, seating.ew)
+                places[board, ns, ew] = (seating.round, seating.table)
         count = 0
         for one in event.lines:
             line = one.line

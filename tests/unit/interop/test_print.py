@@ -64,9 +64,9 @@ def test_the_ranking_has_everybody(tmp_path: Path) -> None:
 def test_penalties_stand_beside_the_total(tmp_path: Path) -> None:
     first = replace(EVENT.entrants[0], adjustment=Published(Fraction(-93, 100), 2, "-0.93"))
     found = text(ranking_pdf(replace(EVENT, entrants=(first, *EVENT.entrants[1:]))), tmp_path)
-    assert "Penalty" in found
+    assert "Adj." in found
     assert re.search(rf"-0\.93 +{first.total}", found)
-    assert "Penalty" not in text(ranking_pdf(EVENT), tmp_path)
+    assert "Adj." not in text(ranking_pdf(EVENT), tmp_path)
 
 
 def test_travellers_have_every_line(tmp_path: Path) -> None:
