@@ -9,7 +9,8 @@ from __future__ import annotations
 from firmware_bridge.wire.frames import PROTOCOL_MAX, Flag, Frame, crc16, frame_body
 from firmware_bridge.wire.messages import BY_KIND
 
-_LETTERS = ((Flag.SEQUENCED, "S"), (Flag.ACK, "A"), (Flag.MORE, "M"), (Flag.CONTINUED, "C"), (Flag.FROM_DEVICE, "D"))
+# Small letters: capitals side by side would look like the name of a card to the log's filter.
+_LETTERS = ((Flag.SEQUENCED, "s"), (Flag.ACK, "a"), (Flag.MORE, "m"), (Flag.CONTINUED, "c"), (Flag.FROM_DEVICE, "d"))
 
 
 def may_show(frame: Frame) -> bool:

@@ -15,6 +15,8 @@ from firmware_bridge.errors import ConfigError
 from firmware_bridge.service.host import host_identity
 from firmware_bridge.service.logfile import HIDDEN, close_log, hide_cards, open_log
 from firmware_bridge.service.ownership import owned
+from firmware_bridge.wire.frames import Frame
+from firmware_bridge.wire.redact import redacted
 
 
 def test_flag_before_environment_before_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,6 +93,12 @@ CARDS = [
 @pytest.mark.parametrize("text", CARDS)
 def test_the_log_filter_hides_cards(text: str) -> None:
     assert HIDDEN in hide_cards(text)
+
+
+def test_the_log_filter_leaves_every_frame_trace_alone() -> None:
+    for flags in range(32):
+        frame = Frame(0x10, 0x03, 0, 5, 4, flags, bytes(4))
+        assert hide_cards(redacted(frame)) == redacted(frame)
 
 
 @pytest.mark.parametrize(
