@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 
-from drivers.api import ByteStream
-from drivers.transport_stream import lost
 from firmware_bridge.errors import DeviceError
+from firmware_bridge.simulation.room_stream import RoomStream
 from hwsim.evidence import Evidence
 from hwsim.line import Line
 from hwsim.machine.device import device_id
@@ -81,51 +80,6 @@ class RoomMedia(Media):
     def cut_after(self, name: str, count: int | None) -> None:
         for slot in (0, 1):
             self.medium(f"{name}-{slot}").cut_after = count
-
-
-class RoomStream(ByteStream):
-    """The host's end of a line."""
-
-    def __init__(self, room: StationRoom, name: str) -> None:
-        self._room = room
-        self._name = name
-        self._pieces: deque[bytes] = deque()
-        self._waiter: asyncio.Future[None] | None = None
-        self.ended = False
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    async def read(self) -> bytes:
-        while not self._pieces:
-            if self.ended:
-                raise lost(self._name, None)
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
-        data = b"".join(self._pieces)
-        self._pieces.clear()
-        return data
-
-    async def write(self, data: bytes) -> None:
-        if self.ended:
-            raise lost(self._name, None)
-        self._room.from_host(bytes(data))
-
-    async def close(self) -> None:
-        self.cut()
-
-    def feed(self, data: bytes) -> None:
-        self._pieces.append(data)
-        self._wake()
-
-    def cut(self) -> None:
-        self.ended = True
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
 
 
 class StationRoom:
