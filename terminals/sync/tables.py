@@ -142,7 +142,8 @@ def scoring_input(setup: EventSetup, current: Iterable[CurrentResult]) -> Scorin
     """Lines of all current results, and the fields and winner groups of the movements.
 
     A field is a section, or all of them together when the event's setting ``across`` says so. E is the same for every
-    board of a field: the most that the movements schedule on one, so that a board that fewer play is factored up.
+    board of a field: the most that the movements schedule on one, so that a board that fewer play is factored up. In
+    team movements both pairs of a team score for it, against the whole field.
     """
     sections = {section.letter: section for section in setup.sections}
     lines = [
@@ -183,6 +184,11 @@ def _line(row: CurrentResult, section: Section) -> ResultLine:
         if seating is not None and seating.players:
             north, east, south, west = (Contestant(play.section, one) for one in seating.players)
             ns_players, ew_players = (north, south), (east, west)
+    elif section.movement is not None and section.movement.format is Format.TEAMS:
+        ours, theirs = section.movement.team_of(play.ns), section.movement.team_of(play.ew)
+        if ours is not None and theirs is not None and ours is not theirs:
+            ns_players = (Contestant(play.section, ours.number),)
+            ew_players = (Contestant(play.section, theirs.number),)
     return ResultLine(
         board=play.board,
         ns=Contestant(play.section, play.ns),

@@ -19,7 +19,7 @@ from terminals.movement.howell import howell
 from terminals.movement.individual import individual
 from terminals.movement.mitchell import arrow_switch, mitchell
 from terminals.movement.model import Direction, Movement, Seating, SitOut
-from terminals.movement.teams import round_robin
+from terminals.movement.teams import multiple_teams, round_robin
 from terminals.result import Played
 from terminals.scoring.session import score_session
 from terminals.settings import EventSettings
@@ -198,6 +198,23 @@ def test_a_complete_evening_has_no_missing_board_and_can_be_ranked(host: FakeHos
         assert sum(row.value for row in ranking) == 150
 
 
+def row_of(play: PlayKey, tricks: int, seating: Seating) -> CurrentResult:
+    """A confirmed 3NT by North."""
+    return CurrentResult(
+        play=play,
+        content=Played(Contract(3, Strain.NOTRUMP, Doubling.NONE, Seat.NORTH), tricks),
+        status=PlayStatus.CONFIRMED,
+        attention=(),
+        warnings=(),
+        ruled=False,
+        claims=1,
+        round=seating.round,
+        table=seating.table,
+        changes=0,
+        number=1,
+    )
+
+
 def test_a_board_that_fewer_play_is_factored_up_to_the_top_of_the_field(tmp_path: Path) -> None:
     """Two rounds fewer than planned: some boards are scheduled twice, the others three times."""
     host = FakeHost(tmp_path / "x.db", an_event(mitchell(4, 2, rounds=3)))
@@ -215,21 +232,8 @@ def test_two_sections_of_different_size_are_scored_apart_or_across_the_field() -
     movements = {1: mitchell(3, 2), 2: mitchell(5, 2, rounds=3)}
     apart = new_event(EVENT, "Two sections", movements)
     across = replace(apart, settings=apart.settings.changed({"across": True}))
-    contract = Contract(3, Strain.NOTRUMP, Doubling.NONE, Seat.NORTH)
     rows = [
-        CurrentResult(
-            play=PlayKey(letter, board, seating.ns, seating.ew),
-            content=Played(contract, (seating.ns * 3 + seating.ew + board) % 14),
-            status=PlayStatus.CONFIRMED,
-            attention=(),
-            warnings=(),
-            ruled=False,
-            claims=1,
-            round=seating.round,
-            table=seating.table,
-            changes=0,
-            number=1,
-        )
+        row_of(PlayKey(letter, board, seating.ns, seating.ew), (seating.ns * 3 + seating.ew + board) % 14, seating)
         for letter, movement in zip("AB", movements.values(), strict=True)
         for seating in movement.seatings
         for board in seating.boards
@@ -248,6 +252,21 @@ def test_two_sections_of_different_size_are_scored_apart_or_across_the_field() -
         for one in scores:
             assert one.ns is not None
             assert one.ns.top == 10
+
+
+@pytest.mark.parametrize("movement", [round_robin(4, 4), multiple_teams(5, 2)], ids=lambda movement: movement.name)
+def test_both_pairs_of_a_team_score_for_it(movement: Movement) -> None:
+    setup = new_event(EVENT, "Teams", {1: movement})
+    rows = [
+        row_of(PlayKey("A", board, s.ns, s.ew), (s.ns * 5 + s.ew * 3 + board) % 14, s)
+        for s in movement.seatings
+        for board in s.boards
+    ]
+    told = scoring_input(setup, rows)
+    (ranking,) = score_session(told.lines, fields=told.fields, groups=told.groups).rankings
+    assert sorted(row.contestant.number for row in ranking) == list(movement.contestants)
+    assert {row.boards for row in ranking} == {2 * len(movement.plays(1)) * movement.boards_per_round}
+    assert sum(row.value for row in ranking) == 50 * len(ranking)
 
 
 def test_missing_boards_are_named_by_round_and_table(host: FakeHost) -> None:
