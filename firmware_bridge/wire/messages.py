@@ -36,7 +36,10 @@ from firmware_bridge.wire.machine_messages import (
 from firmware_bridge.wire.terminal_messages import (
     Admit,
     Call,
+    CallStateTold,
     Credit,
+    EntryCheck,
+    EntryChecked,
     PlanRound,
     Record,
     RecordAck,
@@ -62,12 +65,15 @@ __all__ = [
     "BoardEvent",
     "Bye",
     "Call",
+    "CallStateTold",
     "CardEvent",
     "CommandResult",
     "Confirmed",
     "Credit",
     "Display",
     "Done",
+    "EntryCheck",
+    "EntryChecked",
     "FaultEvent",
     "Hello",
     "HelloFields",
@@ -136,11 +142,14 @@ Message: TypeAlias = (
     | StationStatus
     | Text
     | Call
+    | CallStateTold
     | Record
     | RecordAck
     | RecordNak
     | Resend
     | Credit
+    | EntryCheck
+    | EntryChecked
 )
 
 _BOTH, _TO, _FROM = Direction.BOTH, Direction.TO_DEVICE, Direction.FROM_DEVICE
@@ -179,11 +188,14 @@ MESSAGE_TYPES: tuple[MessageType, ...] = (
     MessageType(0x65, "STATION_STATUS", StationStatus, _FROM),
     MessageType(0x66, "TEXT", Text, _TO, hidden=True),
     MessageType(0x67, "CALL", Call, _FROM),
+    MessageType(0x68, "CALL_STATE", CallStateTold, _TO),
     MessageType(0x70, "RECORD", Record, _FROM, hidden=True),
     MessageType(0x72, "RECORD_ACK", RecordAck, _TO),
     MessageType(0x73, "RECORD_NAK", RecordNak, _TO),
     MessageType(0x74, "RESEND", Resend, _TO),
     MessageType(0x75, "CREDIT", Credit, _TO),
+    MessageType(0x78, "ENTRY_CHECK", EntryCheck, _FROM, hidden=True),
+    MessageType(0x79, "ENTRY_CHECKED", EntryChecked, _TO, hidden=True),
 )
 """Every message of 1.0, in the order of its kind."""
 

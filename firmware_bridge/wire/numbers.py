@@ -209,6 +209,19 @@ class RecordReason(IntEnum):
     AUTH = 5
 
 
+class CheckCode(IntEnum):
+    """What the host says of an entry; from ``SIT_OUT`` on only the director can let it pass."""
+
+    FINE = 0
+    CHECK = 1
+    OUT_OF_ORDER = 2
+    SIT_OUT = 3
+    WRONG_PAIRS = 4
+    NOT_IN_ROUND = 5
+    ENTERED_BEFORE = 6
+    PLAYED_BEFORE = 7
+
+
 class Capability(IntFlag):
     """What a dealing machine can do; the field ``capabilities`` of HELLO."""
 
@@ -250,6 +263,7 @@ NUMBERS: Mapping[str, type[IntEnum] | type[IntFlag]] = MappingProxyType(
         "strain": Strain,
         "doubling": Doubling,
         "record_reason": RecordReason,
+        "check_code": CheckCode,
         "capability": Capability,
     }
 )

@@ -109,6 +109,13 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class CallStateTold:
+    """What became of the table's call. state: ``CallState``."""
+
+    state: U8
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """What players keyed in. body: 14 bytes, see ``wire.record``; crc and auth: ``record_crc``, ``record_auth``."""
 
@@ -153,3 +160,20 @@ class Credit:
     """How many records may be sent and not yet acknowledged."""
 
     credit: U8
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCheck:
+    """Is this entry plausible? check: number of the question; body: as the record would be, see ``wire.record``."""
+
+    check: U8
+    body: Bytes14 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryChecked:
+    """The answer to ENTRY_CHECK. code: ``CheckCode``; text: for the screen."""
+
+    check: U8
+    code: U8
+    text: Str8

@@ -59,11 +59,14 @@ _TABLES: dict[int, str] = {
     Kind.STATION_STATUS: "terminals:u16 battery:u8",
     Kind.TEXT: "urgent:u8 text:str8",
     Kind.CALL: "section:u8 table:u8 round:u8 state:u8",
+    Kind.CALL_STATE: "state:u8",
     Kind.RECORD: "journal_id:u32 seq:u32 body:14s crc:u32 auth:6s",
     Kind.RECORD_ACK: "device_id:u64 journal_id:u32 upto:u32 credit:u8",
     Kind.RECORD_NAK: "device_id:u64 journal_id:u32 seq:u32 reason:u8",
     Kind.RESEND: "device_id:u64 journal_id:u32 from_seq:u32",
     Kind.CREDIT: "credit:u8",
+    Kind.ENTRY_CHECK: "check:u8 body:14s",
+    Kind.ENTRY_CHECKED: "check:u8 code:u8 text:str8",
 }
 _PLAN_ROUND = struct.Struct("<BHHHBBBBB")
 _PLAN_FIELDS = ("round", "ns", "ew", "first_board", "board_count", "shared", "next_ns", "next_ew", "next_swap")

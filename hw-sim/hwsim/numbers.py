@@ -39,11 +39,14 @@ class Kind(IntEnum):
     STATION_STATUS = 0x65
     TEXT = 0x66
     CALL = 0x67
+    CALL_STATE = 0x68
     RECORD = 0x70
     RECORD_ACK = 0x72
     RECORD_NAK = 0x73
     RESEND = 0x74
     CREDIT = 0x75
+    ENTRY_CHECK = 0x78
+    ENTRY_CHECKED = 0x79
 
 
 class Role(IntEnum):
@@ -179,6 +182,26 @@ class RecordReason(IntEnum):
     NOT_ADMITTED = 3
     CRC = 4
     AUTH = 5
+
+
+class CallState(IntEnum):
+    NONE = 0
+    CALLED = 1
+    COMING = 2
+    DONE = 3
+
+
+class CheckCode(IntEnum):
+    """From SIT_OUT on only the director can let an entry pass."""
+
+    FINE = 0
+    CHECK = 1
+    OUT_OF_ORDER = 2
+    SIT_OUT = 3
+    WRONG_PAIRS = 4
+    NOT_IN_ROUND = 5
+    ENTERED_BEFORE = 6
+    PLAYED_BEFORE = 7
 
 
 class Capability(IntEnum):

@@ -166,6 +166,19 @@ def current(connection: Connection, event: str, play: PlayKey | None = None, *, 
     if play is not None:
         sql += " AND section = ? AND board = ? AND ns = ? AND ew = ? AND play = ?"
         values += (play.section, play.board, play.ns, play.ew, play.play)
+    return _current(connection, sql, values)
+
+
+def of_table_and_board(connection: Connection, event: str, section: str, table: int, board: int) -> list[CurrentResult]:
+    """The projection's rows of a section that were entered at this table, or are of this board."""
+    sql = (
+        "SELECT section, board, ns, ew, play, content, status, attention, warnings, ruled, claims, round, place,"
+        " changes, number FROM current_result WHERE event = ? AND section = ? AND (place = ? OR board = ?)"
+    )
+    return _current(connection, sql, (event, section, table, board))
+
+
+def _current(connection: Connection, sql: str, values: tuple[Any, ...]) -> list[CurrentResult]:
     rows = connection.execute(sql + " ORDER BY section, board, ns, ew, play", values).fetchall()
     return [
         CurrentResult(

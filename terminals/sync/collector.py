@@ -14,6 +14,7 @@ from drivers.api import StationConnected, StationDisconnected, StationEvent
 from firmware_bridge.wire.messages import (
     Call,
     Credit,
+    EntryCheck,
     Message,
     Record,
     RecordAck,
@@ -27,13 +28,18 @@ from firmware_bridge.wire.numbers import RecordReason
 from firmware_bridge.wire.record import check_auth, record_crc
 from terminals.store.desk import Device
 from terminals.store.values import RawRecord, RecordKey, device_hex
-from terminals.sync.contacts import DEFAULT_LIMITS, Batch, Contacts, Limits, Send, Work
-from terminals.sync.ingest import TAKEN, Done, TakeDevice, TakeHole, TakeJournal, TakeRecord, Verdict
+from terminals.sync.asking import Asking
+from terminals.sync.contacts import DEFAULT_LIMITS, Batch, Limits, Send, Work
+from terminals.sync.ingest import TAKEN, Done, TakeDesk, TakeDevice, TakeHole, TakeJournal, TakeRecord, Verdict
+from terminals.sync.questions import TakeQuestion
 from terminals.sync.setup import EventSetup
 from terminals.sync.terminal import Terminal, Track
 
+NOT_KEPT = (TakeRecord, TakeQuestion)
+"""Jobs that a terminal repeats by itself when they fail."""
 
-class Collector(Contacts):
+
+class Collector(Asking):
     """The sync service's core. One event at a time; all stations feed the same one."""
 
     def __init__(
@@ -102,6 +108,8 @@ class Collector(Contacts):
             return self._status(terminal, message, now)
         if isinstance(message, Call):
             return self._call(terminal, message, wall)
+        if isinstance(message, EntryCheck):
+            return self._question(terminal, message, now, wall)
         return []
 
     def resend(self, device: int, journal: int, from_seq: int) -> list[Send]:
@@ -135,6 +143,10 @@ class Collector(Contacts):
                 out += self._device_kept(job.device, result, now)
             elif isinstance(job, TakeHole):
                 self._hole_kept(work, job, result)
+            elif isinstance(job, TakeQuestion):
+                out += self._answered(work, job, result)
+            elif isinstance(job, TakeDesk) and work.terminal is not None:
+                out += self._call_kept(work.terminal, job)
         told: list[Send] = []  # before any refusal: a terminal that opens a new journal repeats only what is left
         for terminal, track in acks.values():
             upto = min(track.verified, track.conflict - 1) if track.conflict else track.verified
@@ -152,11 +164,13 @@ class Collector(Contacts):
         again: roster changes, alarms and calls of the batch are tried again; not when one of them may be the cause.
         """
         self._in_flight = 0
-        kept = [work for work in batch.work if again and not isinstance(work.job, TakeRecord)]
+        kept = [work for work in batch.work if again and not isinstance(work.job, NOT_KEPT)]
         for work in [*batch.work, *self._queue]:
             if isinstance(work.job, TakeRecord):
                 self._forget(work)
-        self._queue = deque([*kept, *(work for work in self._queue if not isinstance(work.job, TakeRecord))])
+            elif isinstance(work.job, TakeQuestion) and work.terminal is not None:
+                work.terminal.questions -= 1
+        self._queue = deque([*kept, *(work for work in self._queue if not isinstance(work.job, NOT_KEPT))])
         first = not self._trouble
         self._trouble = why
         self._probe_at = now + self._limits.probe_every

@@ -9,7 +9,17 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from firmware_bridge.wire.messages import Admit, Call, Credit, Message, TermHello, TermStatus, Text, fit_text
+from firmware_bridge.wire.messages import (
+    Admit,
+    Call,
+    CallStateTold,
+    Credit,
+    Message,
+    TermHello,
+    TermStatus,
+    Text,
+    fit_text,
+)
 from firmware_bridge.wire.numbers import Admission, CallState, Role
 from terminals.store.desk import Device, DeviceState
 from terminals.store.values import device_hex
@@ -22,9 +32,10 @@ from terminals.sync.terminal import Terminal, Track
 class Limits:
     """queue: jobs that may wait for the disk. batch: jobs of one transaction. credit: records that a terminal may send
     unacknowledged. per_terminal: its records that may wait. per_second: its records a second in the long run, and
-    burst: at once. devices: terminals known at all. ask_every, ask_times:
-    seconds between, and number of, requests for missing records before they are given up. plan_every: seconds before
-    the same plan is sent again. probe_every: seconds between tries of a store that fails."""
+    burst: at once. asks_per_second, asks_burst, asks_open: the same for its questions, and how many of them may wait.
+    devices: terminals known at all. ask_every, ask_times: seconds between, and number of, requests for missing records
+    before they are given up. plan_every: seconds before the same plan is sent again. probe_every: seconds between tries
+    of a store that fails."""
 
     queue: int = 2048
     batch: int = 256
@@ -32,6 +43,9 @@ class Limits:
     per_terminal: int = 16
     per_second: float = 50.0
     burst: float = 500.0
+    asks_per_second: float = 2.0
+    asks_burst: float = 20.0
+    asks_open: int = 4
     devices: int = 4096
     ask_every: float = 2.0
     ask_times: int = 3
@@ -80,6 +94,7 @@ class Contacts:
         self._by_device: dict[int, Terminal] = {}
         self._queue: deque[Work] = deque()
         self._stations: set[str] = set()
+        self._calls: dict[tuple[int, int], CallState] = {}
         self.strangers = 0
 
     # --- what others may look at ---
@@ -126,6 +141,15 @@ class Contacts:
             if t.admitted and t.present and section in (0, t.section) and table in (0, t.table)
         ]
 
+    def call_state(self, section: int, table: int, state: CallState) -> list[Send]:
+        """Tell a table what became of its call, for example that the director is coming."""
+        if state in (CallState.CALLED, CallState.COMING):
+            self._calls[section, table] = state
+        else:
+            self._calls.pop((section, table), None)
+        message = CallStateTold(int(state))
+        return [self._to(t, message) for t in self.terminals if t.present and t.seat == (section, table)]
+
     # --- hello and admission ---
 
     def _hello(self, station: str, address: int, hello: TermHello, now: float) -> list[Send]:
@@ -170,6 +194,9 @@ class Contacts:
         terminal.credit = self.credit
         if terminal.admitted:
             out = [self._admit(terminal, Admission.ADMITTED, ""), self._to(terminal, Credit(self.credit))]
+            state = self._calls.get(self._seat_of(terminal))
+            if state is not None:
+                out.append(self._to(terminal, CallStateTold(int(state))))
             if before is not None and terminal.seat != before:
                 # The versions of all tables' plans are the same: only a new plan tells that the table is another one.
                 terminal.status = terminal.plan_sent = None
@@ -265,7 +292,9 @@ class Contacts:
 
     def _call(self, terminal: Terminal, call: Call, wall: str) -> list[Send]:
         place = {"section": terminal.section, "table": terminal.table, "round": call.round, "state": call.state}
-        self._put(TakeDesk("call", {**place, "device": device_hex(terminal.device)}, wall=wall))
+        if terminal.seat is None or call.state not in (CallState.NONE, CallState.CALLED):
+            return []
+        self._put(TakeDesk("call", {**place, "device": device_hex(terminal.device)}, wall=wall), terminal)
         if call.state == CallState.CALLED:
             return [self._to(terminal, Text(0, "The director is called."))]
         return []

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from firmware_bridge.db import Connection
+from firmware_bridge.wire.messages import Message
 from firmware_bridge.wire.numbers import RecordKind
+from terminals.entry import Budget
 from terminals.store import desk, ledger, results
 from terminals.store.desk import Device, DeviceState
 from terminals.store.values import (
@@ -24,6 +26,7 @@ from terminals.store.values import (
 )
 from terminals.sync.period import is_final, locked_tables
 from terminals.sync.projection import AFTER_FINAL, LOCKED_TABLE, resolve, same_result
+from terminals.sync.questions import TakeQuestion, answer
 from terminals.sync.sense import Meaning, Senseless, interpret, place_of
 from terminals.sync.setup import EventSetup, setup_from_json
 
@@ -94,19 +97,22 @@ class TakeHole:
     last: int
 
 
-Job = TakeRecord | TakeJournal | TakeDevice | TakeAlarm | TakeDesk | TakeHole
+Job = TakeRecord | TakeJournal | TakeDevice | TakeAlarm | TakeDesk | TakeHole | TakeQuestion
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     """verdict: of a record, None for other jobs. upto: highest number of its journal (or that of a hole) without a gap.
 
-    refused: why a device could not be kept as asked (its table was taken meanwhile), else "".
+    refused: why a device could not be kept as asked (its table was taken meanwhile), else "". answers: to a question;
+    budget: of warnings that its table has left, None as before.
     """
 
     verdict: Verdict | None = None
     upto: int = 0
     refused: str = ""
+    answers: tuple[Message, ...] = ()
+    budget: Budget | None = None
 
 
 def ingest(connection: Connection, setup: EventSetup, jobs: Sequence[Job]) -> list[Done]:
@@ -150,6 +156,8 @@ class _Batch:
             desk.append_desk(
                 self._connection, self._event, desk.DeskEvent(job.kind, job.data, actor=job.actor, wall=job.wall)
             )
+        elif isinstance(job, TakeQuestion):
+            return self._question(job)
         else:
             return self._hole(job)
         return Done()
@@ -296,6 +304,18 @@ class _Batch:
             )
 
     # --- the rest ---
+
+    def _question(self, job: TakeQuestion) -> Done:
+        try:
+            reply = answer(self._connection, self._setup, job)
+        except Exception as error:
+            # A question that we can't answer must not hold up the records beside it; the terminal goes on alone.
+            if type(error).__module__.split(".")[0] in ("sqlite3", "apsw"):
+                raise
+            what = f"A terminal's question could not be answered ({type(error).__name__})."
+            ledger.raise_alarm(self._connection, "question", type(job.message).__name__, what)
+            return Done()
+        return Done(answers=reply.messages, budget=reply.budget)
 
     def _device(self, device: Device) -> Done:
         holder = desk.holder(self._connection, device.section, device.table)

@@ -69,7 +69,7 @@ def interpret(body: bytes, seq: int, setup: EventSetup, seat: tuple[int, int] | 
         confirmed = ConfirmedBy(record.confirmed_by)
     except ValueError:
         raise Senseless("the kind of record is not known") from None
-    content = _content(record, kind)
+    content = content_of(record, kind)
     if record.replaces >= seq:
         raise Senseless("it stands for a record before the first of its journal")
     if kind is RecordKind.ERASED and not record.replaces:
@@ -110,7 +110,8 @@ def place_of(body: bytes) -> str:
     return f"table {section}{record.table}, round {record.round}, board {record.board}"
 
 
-def _content(record: RecordBody, kind: RecordKind) -> BoardState | None:
+def content_of(record: RecordBody, kind: RecordKind) -> BoardState | None:
+    """The result that a record names, None when it erases. Raises Senseless."""
     if kind is RecordKind.PLAYED:
         if record.lead != 255 and record.lead > 51:
             raise Senseless("the opening lead is no card")

@@ -18,6 +18,7 @@ from firmware_bridge.clock import Clock
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import LinkError, StoreError
 from terminals.store import desk
+from terminals.sync.calls import ANSWERED, KINDS, calls, told_by
 from terminals.sync.collector import Collector
 from terminals.sync.contacts import DEFAULT_LIMITS, Limits, Send
 from terminals.sync.event_store import EventStore
@@ -58,10 +59,12 @@ class SyncService:
         self._on_commit = on_commit
         self._take = take
         self._work = asyncio.Event()
+        self._call_events = 0
         self._outgoing = {name: asyncio.Queue[Send](OUTGOING) for name in stations}
 
     async def run(self) -> None:
         """Serve all stations until cancelled."""
+        self._remember_calls()
         async with asyncio.TaskGroup() as group:
             helpers = [group.create_task(self._commit()), group.create_task(self._tick())]
             readers = []
@@ -153,7 +156,30 @@ class SyncService:
                 else:
                     self.send(self.collector.recovered())
                     self._work.set()
+            self._tell_calls()
             deadline = self.collector.next_deadline()
             if deadline is not None and now >= deadline:
                 self.send(self.collector.tick(now))
                 self._work.set()
+
+    def _remember_calls(self) -> None:
+        """Calls that were open when the program stopped are open still."""
+        event = desk.event_hex(self.collector.setup.id)
+        items = self._store.read(lambda connection: desk.desk_events(connection, event, *KINDS))
+        self._call_events = max((item.number for item in items), default=0)
+        for call in calls(items).values():
+            if call.open:
+                self.collector.call_state(call.section, call.table, call.state)
+
+    def _tell_calls(self) -> None:
+        """Tell the tables what the desk has answered since the last time."""
+        event, after = desk.event_hex(self.collector.setup.id), self._call_events
+        try:
+            items = self._store.read(lambda connection: desk.desk_events(connection, event, ANSWERED, after=after))
+        except StoreError:
+            return  # the disk has trouble; the answer is told when it can be read
+        for item in items:
+            self._call_events = item.number
+            call = told_by(item)
+            if call is not None:
+                self.send(self.collector.call_state(call.section, call.table, call.state))

@@ -59,6 +59,9 @@ class Terminal:
     over_limit: int = 0
     allowance: float = 0.0
     allowed_at: float = -1e9
+    questions: int = 0  # that wait for the store
+    ask_allowance: float = 0.0
+    asked_at: float = -1e9
     tracks: dict[int, Track] = field(default_factory=dict)
 
     @property
@@ -81,6 +84,15 @@ class Terminal:
         if self.allowance < 1.0:
             return False
         self.allowance -= 1.0
+        return True
+
+    def may_ask(self, now: float, per_second: float, burst: float) -> bool:
+        """Count one question, as ``may_send`` counts records."""
+        self.ask_allowance = min(burst, self.ask_allowance + (now - self.asked_at) * per_second)
+        self.asked_at = now
+        if self.ask_allowance < 1.0:
+            return False
+        self.ask_allowance -= 1.0
         return True
 
     def begin_track(self, track: Track) -> Track:

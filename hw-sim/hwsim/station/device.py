@@ -28,12 +28,25 @@ WINDOW = 16
 QUEUE_LIMIT = 1024
 HELLO_SPREAD = 0.004  # seconds between the hellos of two terminals, so that they do not all shout at once
 ACCEPTS = frozenset(
-    {Kind.ADMIT, Kind.TABLE_PLAN, Kind.TEXT, Kind.RECORD_ACK, Kind.RECORD_NAK, Kind.RESEND, Kind.CREDIT}
+    {
+        Kind.ADMIT,
+        Kind.TABLE_PLAN,
+        Kind.TEXT,
+        Kind.CALL_STATE,
+        Kind.RECORD_ACK,
+        Kind.RECORD_NAK,
+        Kind.RESEND,
+        Kind.CREDIT,
+        Kind.ENTRY_CHECKED,
+    }
 )
 
 
 class Station:
-    """seed: fixes results and timings. chance: draws what must differ at every start. key: of a terminal's id."""
+    """checks: terminals ask the host about each entry.
+
+    seed: fixes results and timings. chance: draws what must differ at every start. key: of a terminal's id.
+    """
 
     role = "station"
 
@@ -49,6 +62,7 @@ class Station:
         chance: random.Random | None = None,
         wait_for_all: bool = True,
         corrections: float = 0.0,
+        checks: bool = False,
         faults: Sequence[Fault] = (),
         key: Callable[[int], bytes | None] = lambda _: None,
         byte_time: float = 0.0,
@@ -60,6 +74,7 @@ class Station:
         self._chance = chance or random.SystemRandom()
         self._byte_time = byte_time
         self._corrections = corrections
+        self._checks = checks
         self._key = key
         self._start = now
         self.agenda = Agenda(now)
@@ -127,7 +142,9 @@ class Station:
         )
         terminal.keyed_in = lambda: self._after_record(address)
         self.terminals[address] = terminal
-        self.tables[address] = Table(terminal, self.room, self.agenda, self._speed, self._seed, self._corrections)
+        self.tables[address] = Table(
+            terminal, self.room, self.agenda, self._speed, self._seed, self._corrections, self._checks
+        )
         self.tables[address].consider()
         if self.session.up:
             self._tell_contact()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hwsim.agenda import Agenda, Booking
 from hwsim.messages import Fields
 from hwsim.speeds import Speed
+from hwsim.station.checking import Advice
 from hwsim.station.player import Play, corrected, duration, play_board
 from hwsim.station.room import Room
 from hwsim.station.terminal import Terminal
@@ -19,6 +20,7 @@ class Table:
         speed: Speed,
         seed: int,
         corrections: float,
+        checks: bool = False,
     ) -> None:
         self.terminal = terminal
         self._room = room
@@ -26,6 +28,8 @@ class Table:
         self._speed = speed
         self._seed = seed
         self._corrections = corrections
+        self.checks = checks
+        self.advised: list[Advice] = []  # what the screen said of entries, other than that all is fine
         self._busy: Booking | None = None
         self._began: int | None = None
         self._place = (0, 0, 0)
@@ -93,14 +97,38 @@ class Table:
         self._busy = self._agenda.after(delay, lambda: self._agree(index, shown, board))
 
     def _agree(self, index: int, shown: Fields, board: int) -> None:
-        """One side has keyed in, the other looks at the screen and accepts."""
-        self._busy = self._agenda.after(self._speed.key, lambda: self._enter(index, shown, board))
+        """One side has keyed in, the other looks at the screen and accepts; the host may want them to look again."""
+        terminal = self.terminal
+        if not self.checks or not terminal.on:
+            self._busy = self._agenda.after(self._speed.key, lambda: self._enter(index, shown, board))
+            return
+        play = self._first_or_better(shown, board)
+        terminal.checking.ask(
+            terminal.body_of(shown, board, play), lambda advice: self._advised(advice, index, shown, board)
+        )
+
+    def _advised(self, advice: Advice, index: int, shown: Fields, board: int) -> None:
+        delay = self._speed.key
+        if advice.text:
+            self.advised.append(advice)
+            self.terminal.message_line = advice.text
+            delay *= 2  # they look again, and it is right
+        if advice.needs_director:
+            self.terminal.call_director()
+        self._busy = self._agenda.after(delay, lambda: self._enter(index, shown, board))
+
+    def _first_or_better(self, shown: Fields, board: int) -> Play:
+        better = self._correction(shown, board) if self.terminal.keyed(shown["round"], board) else None
+        pairs = (shown["ns"], shown["ew"], shown["round"])
+        return better or play_board(self._seed, self.terminal.section, board, *pairs)
 
     def _enter(self, index: int, shown: Fields, board: int) -> None:
         self._busy = None
         terminal = self.terminal
         if not terminal.on:
             return
+        if self.checks:
+            terminal.press_key()
         on_screen = terminal.shown_round()
         if on_screen != shown or terminal.round_index != index:
             self.consider()  # the plan has changed under our hands

@@ -14,8 +14,9 @@ from hwsim.agenda import Agenda, Booking
 from hwsim.evidence import Evidence
 from hwsim.memory import Media
 from hwsim.messages import Fields, pack_body, unpack_body
-from hwsim.numbers import CONFIRMED_BY_OPPONENTS, Admission, Kind, RecordKind, Role
+from hwsim.numbers import CONFIRMED_BY_OPPONENTS, Admission, CallState, Kind, RecordKind, Role
 from hwsim.speeds import Speed
+from hwsim.station.checking import Checking
 from hwsim.station.nvlog import Stored, TerminalMemory
 from hwsim.station.player import Play
 from hwsim.station.upload import Radio, Upload
@@ -23,6 +24,12 @@ from hwsim.station.upload import Radio, Upload
 STATUS_EVERY = 60.0
 CLOCK_STEP = 4.0
 FIRMWARE = "hwsim 1.0"
+CALLS = {
+    CallState.CALLED: "Director called",
+    CallState.COMING: "The director is coming",
+    CallState.DONE: "",
+    CallState.NONE: "",
+}
 STRAINS = ("", "♣", "♦", "♥", "♠", "NT")
 
 
@@ -57,6 +64,9 @@ class Terminal:
         self.on = True
         self.records_written = 0  # since power-on
         self.upload = Upload(address, self.memory, radio, agenda, chance, key)
+        self.checking = Checking(address, radio, agenda)
+        self.call = CallState.NONE  # as the host last said
+        self.calling = False  # the key was pressed, and the host has not said that it knows
         self.round_index: int | None = None  # what is on the screen
         self.last_line = ""
         self.message_line = ""
@@ -130,6 +140,10 @@ class Terminal:
         waiting = self.waiting()
         if waiting:
             lines.append(f"On this terminal, {waiting} waiting")
+        if self.calling:
+            lines.append("Calling the director" if self.host_listens() else "No contact. Fetch the director.")
+        elif CALLS[self.call]:
+            lines.append(CALLS[self.call])
         if self.message_line:
             lines.append(self.message_line)
         return lines
@@ -137,6 +151,17 @@ class Terminal:
     def press_key(self) -> None:
         """Takes an urgent message off the screen."""
         self.message_line = ""
+
+    def call_director(self) -> None:
+        """The key that calls; it is sent again with every new contact until the host says that it knows."""
+        self.calling = True
+        self._send_call()
+
+    def _send_call(self) -> None:
+        if self.calling and self.admitted:
+            shown = self.shown_round()
+            fields = {"section": self.section, "table": self.table, "round": shown["round"] if shown else 0}
+            self._radio.send(self.address, Kind.CALL, {**fields, "state": CallState.CALLED})
 
     # -- keying in ----------------------------------------------------------------------------------------------------
 
@@ -146,7 +171,16 @@ class Terminal:
     def key_in(self, shown: Fields, board: int, play: Play, replaces: Stored | None = None) -> None:
         """Both sides have agreed: into the memory, then on its way."""
         distance = self.memory.next_seq - replaces.seq if replaces is not None else 0
-        body = pack_body(
+        self.memory.add(self.body_of(shown, board, play, distance, self.clock()), self.event)
+        self.records_written += 1
+        self.last_line = f"Board {board} {_words(play)}: on this terminal"
+        self.upload.pump()
+        self._touch_status()
+        self.keyed_in()
+
+    def body_of(self, shown: Fields, board: int, play: Play, distance: int = 0, stamp: int = 0) -> bytes:
+        """The body of the record of this entry."""
+        return pack_body(
             kind=play.kind,
             confirmed_by=CONFIRMED_BY_OPPONENTS,
             section=self.section,
@@ -162,14 +196,8 @@ class Terminal:
             doubling=play.doubling,
             lead=play.lead,
             replaces=distance,
-            stamp=self.clock(),
+            stamp=stamp,
         )
-        self.memory.add(body, self.event)
-        self.records_written += 1
-        self.last_line = f"Board {board} {_words(play)}: on this terminal"
-        self.upload.pump()
-        self._touch_status()
-        self.keyed_in()
 
     def original_of(self, round_: int, board: int) -> Stored | None:
         """The record of this journal that a correction of that board can name."""
@@ -263,6 +291,7 @@ class Terminal:
                 self.memory.admit({k: v for k, v in fields.items() if k != "device_id"})
                 self.upload.held_back = not self.admitted
                 self._touch_status()
+                self._send_call()
             case Kind.TABLE_PLAN:
                 self._on_plan(fields)
             case Kind.RECORD_ACK:
@@ -273,6 +302,11 @@ class Terminal:
                 self.upload.send_again(fields["journal_id"], fields["from_seq"])
             case Kind.CREDIT:
                 self.upload.credit = fields["credit"]
+            case Kind.CALL_STATE:
+                self.calling = False
+                self.call = CallState(fields["state"]) if fields["state"] in tuple(CallState) else CallState.NONE
+            case Kind.ENTRY_CHECKED:
+                self.checking.answered(fields)
             case Kind.TEXT:
                 self.message_line = fields["text"]
                 if not fields["urgent"]:
@@ -323,6 +357,7 @@ class Terminal:
         """The battery is taken out: everything but the memory is gone. A new object is the terminal after that."""
         self.on = False
         self.upload.stop()
+        self.checking.cancel()
         if self._status_booking is not None:
             self._status_booking.cancel()
         self.changed = self.keyed_in = _nothing

@@ -1,0 +1,75 @@
+"""Questions of terminals on their way to the store and back, and calls of the director. Sans-IO, part of the collector.
+
+A table has one question at the store at a time, a few a second in the long run. What is too much is not answered: a
+terminal that gets no answer goes on alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from dealer.deal import Deal
+from firmware_bridge.wire.messages import CallStateTold, EntryCheck
+from firmware_bridge.wire.numbers import CallState
+from firmware_bridge.wire.record import RecordBody
+from terminals.entry import Budget
+from terminals.store.desk import Device
+from terminals.sync.contacts import Contacts, Limits, Send, Work
+from terminals.sync.ingest import Done, TakeDesk
+from terminals.sync.questions import TakeQuestion
+from terminals.sync.setup import EventSetup
+from terminals.sync.terminal import Terminal
+
+
+def _no_deal(section: int, board: int) -> Deal | None:
+    """Shuffle and play: nothing is known of the cards."""
+    return None
+
+
+class Asking(Contacts):
+    """deals: section number and board -> the deal that entries are compared with; whoever knows the deals sets it."""
+
+    def __init__(self, setup: EventSetup, roster: Mapping[int, Device], limits: Limits) -> None:
+        super().__init__(setup, roster, limits)
+        self.deals: Callable[[int, int], Deal | None] = _no_deal
+        self._budgets: dict[tuple[int, int, int], Budget] = {}
+
+    # --- questions ---
+
+    def _question(self, terminal: Terminal, message: EntryCheck, now: float, wall: str) -> list[Send]:
+        """Put a question into the queue. What is too much, or comes while the store fails, is not answered."""
+        limits, seat = self._limits, terminal.seat
+        if seat is None or not self.credit or terminal.questions >= limits.asks_open:
+            return []
+        if not terminal.may_ask(now, limits.asks_per_second, limits.asks_burst):
+            terminal.over_limit += 1
+            return []
+        checking = (
+            any(isinstance(work.job, TakeQuestion) and work.job.seat == seat for work in self._queue)
+            or terminal.questions
+        )
+        if checking:
+            return []  # the budget of warnings is known only after the question before
+        budget = self._budgets.get((self._setup.id, *seat), Budget())
+        deal = self.deals(seat[0], RecordBody.unpack(message.body).board)
+        terminal.questions += 1
+        self._queue.append(Work(TakeQuestion(seat, message, budget, deal, wall), terminal))
+        return []
+
+    def _answered(self, work: Work, job: TakeQuestion, done: Done) -> list[Send]:
+        if done.budget is not None:
+            self._budgets[(self._setup.id, *job.seat)] = done.budget
+        terminal = work.terminal
+        if terminal is None:
+            return []
+        terminal.questions -= 1
+        return [self._to(terminal, message) for message in done.answers] if terminal.seat == job.seat else []
+
+    def _call_kept(self, terminal: Terminal, job: TakeDesk) -> list[Send]:
+        section, table, state = job.data.get("section"), job.data.get("table"), job.data.get("state")
+        if job.kind != "call" or not isinstance(section, int) or not isinstance(table, int):
+            return []
+        called = state == CallState.CALLED
+        if called and self._calls.get((section, table)) is CallState.COMING:
+            return [self._to(terminal, CallStateTold(int(CallState.COMING)))]
+        return self.call_state(section, table, CallState.CALLED if called else CallState.NONE)

@@ -1,0 +1,71 @@
+"""Terminals ask and are answered, from the key of the terminal to the store and back to its screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from station_line import Evening, run_evening
+
+from hwsim.numbers import CallState
+from terminals.entry import NEUTRAL
+from terminals.sync.calls import call_list
+from terminals.sync.contacts import Limits
+
+
+def test_a_call_of_the_director_and_its_four_states(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        terminal = evening.room.station.terminals[2]
+        await evening.until(lambda: terminal.admitted)
+        assert terminal.call is CallState.NONE
+        terminal.call_director()
+        await evening.until(lambda: "Director called" in evening.screen(2), 5.0)
+        (call,) = evening.store.read(lambda connection: call_list(connection, evening.event))
+        assert (call.section, call.table, call.state) == (1, 2, CallState.CALLED)
+        await evening.log("call-answered", section="A", table=2, state=2)
+        await evening.until(lambda: "The director is coming" in evening.screen(2), 5.0)
+        assert "director" not in evening.screen(1).lower()
+        await evening.log("call-answered", section="A", table=2, state=3)
+        await evening.until(lambda: terminal.call is CallState.DONE, 5.0)
+        assert evening.store.read(lambda connection: call_list(connection, evening.event)) == []
+
+    run_evening(tmp_path, story)
+
+
+def test_a_terminal_that_comes_back_knows_that_its_call_is_open(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        station = evening.room.station
+        await evening.until(lambda: station.terminals[2].admitted)
+        station.terminals[2].call_director()
+        await evening.until(lambda: "Director called" in evening.screen(2), 5.0)
+        station.power_off(2)
+        station.power_on(2)
+        evening.room.power_all()
+        await evening.until(lambda: "Director called" in evening.screen(2), 30.0)
+
+    run_evening(tmp_path, story)
+
+
+def test_entries_are_checked_while_the_other_side_looks(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        for table in evening.room.station.tables.values():
+            table.checks = True
+        await evening.played()
+        tables = evening.room.station.tables.values()
+        assert all(t.checking.asked >= 6 and not t.checking.alone for t in evening.room.station.terminals.values())
+        # Boards that all tables score alike but one: what the screens say names no cause, the desk's log does.
+        assert all(advice.text == NEUTRAL for table in tables for advice in table.advised)
+        causes = evening.desk_events("entry-check")
+        assert bool(causes) == any(table.advised for table in tables)
+
+    run_evening(tmp_path, story)
+
+
+def test_nobody_waits_for_a_host_that_does_not_answer(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        for table in evening.room.station.tables.values():
+            table.checks = True
+        await evening.played()
+        terminals = evening.room.station.terminals.values()
+        assert all(terminal.checking.alone == terminal.checking.asked >= 6 for terminal in terminals)
+
+    run_evening(tmp_path, story, limits=Limits(asks_open=0))
