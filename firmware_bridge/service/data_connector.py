@@ -47,6 +47,7 @@ from terminals.interop.data_connector.puts import deals_of
 from terminals.interop.data_connector.queues import PROGRAM
 from terminals.interop.data_connector.shapes import WrongData
 from terminals.store import ledger
+from terminals.sync.terminal import Terminal
 
 DEFAULT_ADDRESS = "127.0.0.1:5079"
 ENDPOINT = "/dc-scoringprogram"
@@ -142,6 +143,11 @@ class ClubKeys:
         return hmac.compare_digest(_digest(salt, key), kept) and bool(kept)
 
 
+def _waiting(terminal: Terminal) -> int:
+    """Records that a terminal says it has not handed over."""
+    return 0 if terminal.status is None else terminal.status.waiting
+
+
 def _digest(salt: bytes, key: str) -> bytes:
     # Keys are random and long, so that one round is enough; nobody chooses them.
     return hashlib.sha256(salt + key.strip().upper().encode("utf-8", "replace")).digest()
@@ -192,11 +198,7 @@ class DataConnector:
     def _journals(self) -> tuple[tuple[int, int, int], ...]:
         """Where the terminals in contact are in their journals: device, journal, number of the next new record."""
         return tuple(
-            (
-                one.device,
-                track.journal,
-                max(track.expected, track.verified + 1 + (one.status.waiting if one.status else 0)),
-            )
+            (one.device, track.journal, max(track.expected, track.unacked, track.verified + 1 + _waiting(one)))
             for one in self._desk.service.collector.terminals
             for track in one.tracks.values()
         )

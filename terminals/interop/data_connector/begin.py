@@ -94,18 +94,11 @@ def add_session(context: Context) -> Answer:
         raise Refusal(ErrorType.VALIDATION, "A section or scoring group of the session is there already.")
     structure.add_session(dto["Session"], _seats_by_section(dto))
     structure.digests[guid] = digest
-    connection = context.connection
-    store.change_event(connection, structure.event, structure.dump())
-    store.name_sessions(connection, structure.event, [guid])
-    setup = context.stored_setup(structure.id)
-    settings = DEFAULT if setup is None else setup.settings
-    version = 1 if setup is None else setup.plan_version % 0xFFFF + 1
-    changed = structure.setup(settings, version)
-    active = context.is_active(structure)
-    context.save_setup(changed, activate=active)
+    store.name_sessions(context.connection, structure.event, [guid])
+    changed = context.save_structure(structure, ())
     _keep_loads(context, structure, dto)
     _tell_limits(context, structure)
-    return Answer(ok("The session was added."), changed if active else None)
+    return Answer(ok("The session was added."), changed)
 
 
 def clear_data(context: Context) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from firmware_bridge.db import Connection
@@ -128,6 +128,21 @@ class Context:
         created = self.wall if known is None else known.created
         row = EventRow(setup.id, setup.name, setup_to_json(setup), setup.plan_version, created)
         desk.save_event(self.connection, row, activate=activate)
+
+    def save_structure(self, structure: Structure, touched: Container[str]) -> EventSetup | None:
+        """Keep a changed structure and our event after it; gives the event when the terminals play it.
+
+        touched: letters of the sections that changed. Raises Refusal, EntryError.
+        """
+        store.change_event(self.connection, structure.event, structure.dump())
+        before = self.stored_setup(structure.id)
+        if before is None:
+            raise Refusal(ErrorType.ENTRY_UNKNOWN, "There is no such event.")
+        version = before.plan_version % 0xFFFF + 1
+        setup = structure.setup(before.settings, version, before, touched)
+        active = self.is_active(structure)
+        self.save_setup(setup, activate=active)
+        return setup if active else None
 
     def _begin_journals(self, event: str) -> None:
         """What terminals in contact key in from now on belongs to this event.

@@ -12,7 +12,7 @@ from firmware_bridge.errors import EntryError
 from terminals.interop.data_connector import validate
 from terminals.interop.data_connector.context import Answer, Context, Message
 from terminals.interop.data_connector.envelope import Refusal, ok
-from terminals.interop.data_connector.numbers import CallStatus, ErrorType
+from terminals.interop.data_connector.numbers import CallStatus, ErrorType, GameType
 from terminals.interop.data_connector.people import put_players, put_seats, unknown_numbers
 from terminals.interop.data_connector.program_settings import merged
 from terminals.interop.data_connector.queues import PROGRAM, advance, call_key
@@ -132,7 +132,33 @@ def put_participations(context: Context) -> Answer:
     if unknown:
         raise Refusal(ErrorType.ENTRY_UNKNOWN, *(f"There is no player {number[:40]}." for number in unknown))
     put_seats(context.connection, structure, context.request.session, rows)
-    return Answer(ok("Seats were taken."))
+    changed = _seat_individuals(context, structure, {(dto["SectionLetters"] or "").strip() for dto in rows})
+    setup = context.save_structure(structure, changed) if changed else None
+    if changed:
+        put_seats(context.connection, structure, context.request.session, _told_seats(context, structure))
+    return Answer(ok("Seats were taken."), setup)
+
+
+def _seat_individuals(context: Context, structure: Structure, letters: set[str]) -> set[str]:
+    """Sections that are an individual and now know who sits where; those with results stay as they are."""
+    played = {row.play.section for row in results.current(context.connection, structure.event)}
+    told = _told_seats(context, structure)
+    changed = set()
+    for name in sorted(letters):
+        section = context.section(structure, name)
+        if section.dto["GameType"] != GameType.INDIVIDUAL or section.letter in played:
+            continue
+        before = structure.players(name)
+        here = [dto for dto in told if (dto["SectionLetters"] or "").strip() == name]
+        structure.put_section(section.dto, here, anew=True)
+        if structure.players(name) != before:
+            changed.add(name)
+    return changed
+
+
+def _told_seats(context: Context, structure: Structure) -> list[Dto]:
+    states = store.states(context.connection, structure.event, context.request.session, "seat")
+    return [json.loads(body) for body in states.values()]
 
 
 # --- deals -------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ about them here: which letter of ours a section has, and by how much its East-We
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from terminals.interop.data_connector.envelope import Refusal
@@ -195,11 +195,20 @@ class Structure:
 
     # --- our event ---
 
-    def setup(self, settings: EventSettings, plan_version: int) -> EventSetup:
-        """The event that terminals play. Raises EntryError for what they can't be told."""
+    def setup(
+        self, settings: EventSettings, plan_version: int, before: EventSetup | None = None, touched: Container[str] = ()
+    ) -> EventSetup:
+        """The event that terminals play. Raises EntryError for what they can't be told.
+
+        before, touched: sections of ``before`` stay as they are there, which may be what the director made of them (a
+        late pair, a shorter session), unless their letters are among ``touched``.
+        """
         kept = sorted(self._document["sections"].items(), key=lambda item: item[1]["number"])
-        sections = tuple(SetupSection(one["number"], self._movement(letters, one)) for letters, one in kept)
-        return EventSetup(self.id, self.name[:80], sections, settings, plan_version)
+        sections = []
+        for letters, one in kept:
+            there = None if before is None or letters in touched else before.section(one["number"])
+            sections.append(there or SetupSection(one["number"], self._movement(letters, one)))
+        return EventSetup(self.id, self.name[:80], tuple(sections), settings, plan_version)
 
 
 def deleted_section(session: str, letters: str) -> Dto:

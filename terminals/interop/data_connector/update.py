@@ -50,16 +50,31 @@ def update_movement(context: Context) -> Answer:
     letter = None if known is None else known.letter
     empty = not any(row.play.section == letter and row.content is not None for row in here)
     before = structure.dump()
+    own = _own_plan(context, structure, known)
     structure.set_group(context.request.session, dto["ScoringGroupNumber"], dto["ScoringGroupScoringMethod"])
     structure.put_section(section, seats, anew=empty)
     put_players(context.connection, structure, context.request.session, _named(dto["AddedPlayers"] or ()))
-    setup = _save(context, structure) if structure.dump() != before else None
+    setup = context.save_structure(structure, {letters}) if structure.dump() != before else None
     put_seats(context.connection, structure, context.request.session, seats)
     advance(context.connection, structure)
+    if own and setup is not None:
+        text = (
+            f"The scoring program changed section {letters}. What the desk had changed in its plan is replaced by that."
+        )
+        context.tell(f"plan {structure.event} {letters} {setup.plan_version}", text)
     if erased:
         text = f"The scoring program changed the movement of section {letters}; {erased} results were erased by that."
         context.tell(f"movement {structure.event} {letters} {first}", text)
     return Answer(Reply(DataType.MOVEMENT, dumps(_changed_only(section, first))), setup)
+
+
+def _own_plan(context: Context, structure: Structure, known: Section | None) -> bool:
+    """Whether the director has changed what the program had planned for a section."""
+    setup = context.stored_setup(structure.id)
+    if known is None or setup is None:
+        return False
+    there = setup.section_called(known.letter)
+    return there is not None and there.movement != known.movement
 
 
 def _delete(context: Context, structure: Structure, known: Section | None, letters: str) -> Answer:
@@ -72,7 +87,7 @@ def _delete(context: Context, structure: Structure, known: Section | None, lette
     _erase_from(context, structure, known, dict.fromkeys(range(255), 0))
     advance(context.connection, structure)
     structure.drop_section(letters)
-    setup = _save(context, structure)
+    setup = context.save_structure(structure, {letters})
     context.tell(f"section {structure.event} {letters}", f"The scoring program deleted section {letters}.")
     return Answer(reply, setup)
 
@@ -267,15 +282,3 @@ def _session_lines(structure: Structure) -> list[dict[str, Any]]:
 
 def _moment(one: Mapping[str, Any]) -> str:
     return f"{one['Year']:04}-{one['Month']:02}-{one['Day']:02}T{one['Hour']:02}:{one['Minute']:02}:00"
-
-
-def _save(context: Context, structure: Structure) -> Any:
-    """Keep the changed structure and our event; gives the event when terminals play it."""
-    store.change_event(context.connection, structure.event, structure.dump())
-    before = context.stored_setup(structure.id)
-    if before is None:
-        raise Refusal(ErrorType.ENTRY_UNKNOWN, "There is no such event.")
-    setup = structure.setup(before.settings, before.plan_version % 0xFFFF + 1)
-    active = context.is_active(structure)
-    context.save_setup(setup, activate=active)
-    return setup if active else None

@@ -11,9 +11,13 @@ import pytest
 from bridgemate_dataconnector import dto
 from dc_host import ERASED, NOT_PLAYED, PASSED, Host, a_client, ok
 
+from terminals.interop.data_connector import shapes
 from terminals.interop.data_connector.connector import Caller
+from terminals.interop.data_connector.movements import build
 from terminals.movement.model import Format
 from terminals.result import Artificial, Average, NotPlayed, PassedOut, Played
+from terminals.store import desk
+from terminals.store.desk import EventRow
 
 KINDS = dto.DataConnectorResponseData
 COMMANDS = dto.ScoringProgramDataConnectorCommands
@@ -605,6 +609,56 @@ def test_a_person_can_be_taken_out_of_everything_that_was_told(host: Host) -> No
 
 
 def desk_erase(connection: object) -> None:
-    from terminals.store import desk
-
     desk.erase_person(connection, "12", "")  # type: ignore[arg-type]
+
+
+def test_an_individual_may_say_later_who_sits_where(host: Host) -> None:
+    section = events.a_section([[(1, 2, 1, 2), (1, 2, 3, 4)]], game=20)
+    section.has_explicit_participations = True
+    client = a_client(host)
+    ok(client.initialize(events.an_event(events.a_session([section]))))
+    movement = host.setup.sections[0].movement
+    assert movement is not None
+    assert movement.format is Format.PAIRS
+    ok(client.send_player_data(events.SESSION, [events.a_player(str(n)) for n in (11, 12, 13, 14)]))
+    ok(client.send_participations(events.SESSION, [events.a_seat(1, d, str(10 + d)) for d in (1, 2, 3, 4)]))
+    second = [events.a_seat(1, d, str(n), round_number=2) for d, n in ((1, 11), (2, 13), (3, 14), (4, 12))]
+    ok(client.send_participations(events.SESSION, second))
+    movement = host.setup.sections[0].movement
+    assert movement is not None
+    assert [s.players for s in movement.seatings] == [(1, 2, 3, 4), (1, 3, 4, 2)]
+    assert host.people()["A", 4, "1"][0] == "14"
+    assert client.poll_for_participations(events.SESSION) == []
+    host.key_in(1, 1, 1, 1, 2)
+    ok(client.send_participations(events.SESSION, [events.a_seat(1, 1, "14", round_number=2)]))
+    assert host.setup.sections[0].movement == movement
+
+
+def test_what_the_desk_made_of_a_plan_stays_until_the_program_changes_that_section(host: Host) -> None:
+    from terminals.sync.setup import setup_to_json
+
+    client = a_client(host)
+    both = [events.a_section(events.howell_two()), events.a_section(events.howell_two(), "B", group=2)]
+    ok(client.initialize(events.an_event(events.a_session(both))))
+    ok(client.update_movement(an_update(both[0])))
+    assert not any("desk" in text for text in host.alarms())
+    shorter = events.howell_two()
+    for table in shorter:
+        table.pop()
+    own = build(shapes.read(shapes.SECTION, events.a_section(shorter).to_dict())).movement
+    assert own is not None
+    changed = host.setup.with_movement(1, own)
+    with host.database.transaction() as connection:
+        row = EventRow(changed.id, changed.name, setup_to_json(changed), changed.plan_version, "")
+        desk.save_event(connection, row)
+    for table in both[1].tables:
+        table.rounds.pop()
+    ok(client.update_movement(an_update(both[1])))
+    rounds = [section.movement.rounds for section in host.setup.sections if section.movement is not None]
+    assert rounds == [2, 2]
+    assert not any("desk" in text for text in host.alarms())
+    both[0].tables[0].rounds[2].high_board_number = 7
+    ok(client.update_movement(an_update(both[0])))
+    rounds = [section.movement.rounds for section in host.setup.sections if section.movement is not None]
+    assert rounds == [3, 2]
+    assert any("desk" in text for text in host.alarms())
