@@ -33,22 +33,25 @@ def score_ns(board: int, level: int, strain: str, seat: str, tricks: int) -> int
 
 
 def recount(cells: list[dict[str, Any]], scores: dict[tuple[int, int, int], int]) -> dict[int, Fraction]:
-    """Pair -> percentage, by comparing every two scores of a board."""
+    """Pair -> percentage, by comparing every two scores of a board; boards that fewer tables played than others are
+    factored up to the most that one has (Neuberg)."""
     boards: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for cell in cells:
         key = (cell["board"], cell["ns"], cell["ew"])
         boards[cell["board"]].append((cell["ns"], cell["ew"], scores[key]))
-    won: dict[int, int] = defaultdict(int)
-    top: dict[int, int] = defaultdict(int)
+    most = max(len(lines) for lines in boards.values())
+    top = 2 * (most - 1)
+    won: dict[int, Fraction] = defaultdict(Fraction)
+    played: dict[int, int] = defaultdict(int)
     for lines in boards.values():
         for ns, ew, own in lines:
             others = [other for a, b, other in lines if (a, b) != (ns, ew)]
-            points = sum(2 * (own > other) + (own == other) for other in others)
-            won[ns] += points
-            won[ew] += 2 * len(others) - points
-            top[ns] += 2 * len(others)
-            top[ew] += 2 * len(others)
-    return {pair: Fraction(100 * won[pair], top[pair]) for pair in top if top[pair]}
+            raw = sum(2 * (own > other) + (own == other) for other in others)
+            points = Fraction(raw * most + most - len(lines), len(lines))
+            for pair, share in ((ns, points), (ew, top - points)):
+                won[pair] += share
+                played[pair] += 1
+    return {pair: 100 * won[pair] / (top * played[pair]) for pair in played}
 
 
 class Room:
