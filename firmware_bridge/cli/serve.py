@@ -39,6 +39,13 @@ SERVICE_FILE = "service.json"
 @click.option(
     "--data-connector-club", "clubs", multiple=True, metavar="CLUB", help="Make a licence key for a club's programs."
 )
+@click.option(
+    "--data-connector-restore",
+    "restored",
+    multiple=True,
+    metavar="CLUB",
+    help="Bring back what a club's program cleared from its queues.",
+)
 @click.option("--until-complete", is_flag=True, help="End when every scheduled board has a result.")
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory; its event goes on.")
 @command("serve")
@@ -54,6 +61,7 @@ def serve(
     key: Path | None,
     connector: str | None,
     clubs: tuple[str, ...],
+    restored: tuple[str, ...],
     until_complete: bool,
     data: Path | None,
 ) -> Outcome:
@@ -83,7 +91,15 @@ def serve(
             address = (config.host if host is None else host, config.port if port is None else port)
             fields, text = run_async(
                 _serve(
-                    directory, request, urls, machine, address, (cert, key), (connector, clubs), until_complete, view
+                    directory,
+                    request,
+                    urls,
+                    machine,
+                    address,
+                    (cert, key),
+                    (connector, clubs, restored),
+                    until_complete,
+                    view,
                 )
             )
     finally:
@@ -99,7 +115,7 @@ async def _serve(
     machine: str,
     address: tuple[str, int],
     tls: tuple[Path | None, Path | None],
-    connector: tuple[str | None, tuple[str, ...]],
+    connector: tuple[str | None, tuple[str, ...], tuple[str, ...]],
     until_complete: bool,
     view: Any,
 ) -> tuple[dict[str, Any], str]:

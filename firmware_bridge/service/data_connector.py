@@ -47,6 +47,7 @@ from terminals.interop.data_connector.puts import deals_of
 from terminals.interop.data_connector.queues import PROGRAM
 from terminals.interop.data_connector.shapes import WrongData
 from terminals.store import ledger
+from terminals.store.data_connector import restore_queues
 from terminals.sync.terminal import Terminal
 
 DEFAULT_ADDRESS = "127.0.0.1:5079"
@@ -309,18 +310,27 @@ def make_app(connector: DataConnector) -> Starlette:
 
 @contextlib.asynccontextmanager
 async def data_connector(
-    desk: Desk, directory: Path, address: str | None, clubs: tuple[str, ...], tell: Callable[[str], None]
+    desk: Desk,
+    directory: Path,
+    address: str | None,
+    clubs: tuple[str, ...],
+    restored: tuple[str, ...],
+    tell: Callable[[str], None],
 ) -> AsyncIterator[str | None]:
     """Serve scoring programs while the block runs; gives the URL, None without an ``address``.
 
-    clubs: those that get a licence key if they have none. tell: words for whoever started the service. Raises
-    ConfigError when the address can't be used, or is on the network and no club has a key.
+    clubs: those that get a licence key if they have none. restored: those whose cleared queues come back. tell: words
+    for whoever started the service. Raises ConfigError when the address can't be used, or is on the network and no club
+    has a key.
     """
     keys = ClubKeys.open(directory)
     for club in clubs:
         key = keys.add(club)
         if key is not None:
             tell(f"Licence key of club {club}: {key} (it is not shown again)")
+    for club in restored:
+        count = await desk.store.submit(lambda c, club=club: restore_queues(c, club))  # type: ignore[misc]
+        tell(f"{count} items of club {club or '(none)'} are in its queues again.")
     if address is None:
         yield None
         return

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import random
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -417,20 +419,48 @@ def test_every_call_of_the_client(club: Club) -> None:
     assert sorted(key[2] for key in program.standing()) == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
 
 
+class BusyDisk:
+    """Stands before the service and answers the first two requests with 503, as the service does with a full disk."""
+
+    def __init__(self, url: str) -> None:
+        outer = self
+        self.refused = 0
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if outer.refused < 2:
+                    outer.refused += 1
+                    self.send_error(503)
+                    return
+                head = {"Content-Type": self.headers["Content-Type"]}
+                with urllib.request.urlopen(urllib.request.Request(url + self.path, body, head), timeout=60) as reply:
+                    found = reply.read()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(found)))
+                self.end_headers()
+                self.wfile.write(found)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
 def test_a_large_event_and_a_busy_disk(club: Club) -> None:
     """An Init of more than two megabytes; and 503 is asked again by the client until the answer is 200."""
     club.start_service()
 
-    class Busy(UrllibTransport):
-        refused = 2
-
-        def post(self, url: str, body: str) -> str:
-            if self.refused:
-                self.refused -= 1
-                raise TransportException("HTTP status 503")
-            return str(super().post(url, body))
-
-    program = Program(club.url, Busy())
+    busy = BusyDisk(club.url)
+    program = Program(busy.url)
     init = an_event(a_session(FIRST, "A", 1, 41, 2))
     init.handrecords = []
     for board in range(1, 83):
@@ -447,10 +477,11 @@ def test_a_large_event_and_a_busy_disk(club: Club) -> None:
     assert 2_000_000 < len(json.dumps(json.dumps(init.to_dict()))) < 4_000_000
     answer = program.client.initialize(init)
     assert int(answer.data_type) == 1, answer.serialized_data[:300]
-    assert program.client._transport.refused == 0  # type: ignore[attr-defined]
+    assert busy.refused == 2
     got = program.client.poll_for_player_data(FIRST, all=True)
     assert got == []
     assert "AKQJT98765432" not in club.said
+    busy.close()
 
 
 def test_browsers_keys_and_addresses(club: Club, tmp_path: Path) -> None:
