@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.cli.results_combine import combine
 from firmware_bridge.cli.results_paper import enter, slips
 from firmware_bridge.cli.results_rule import rule
 from firmware_bridge.errors import ConfigError, EntryError
@@ -148,3 +149,4 @@ def profiles(name: str | None) -> Outcome:
 results.add_command(slips)
 results.add_command(enter)
 results.add_command(rule)
+results.add_command(combine)
