@@ -112,6 +112,11 @@ class Access:
         self._index()
         return self.table_token(section, table)
 
+    def pair_digest(self, event: str, section: str, pair: int, code: str) -> str:
+        """What is kept of a pair's own code, with which it accepts results: worth nothing without our secret."""
+        text = f"pair/{event}/{section}/{pair}/{code.strip()}"
+        return hmac.digest(self._secret, text.encode(), hashlib.sha256).hex()[:32]
+
     def renew_codes(self) -> None:
         """New codes for the desk; whoever has an old one is out."""
         self.codes = {role: _code() for role in ROLES}

@@ -257,6 +257,7 @@ def operations() -> list[Operation]:
     question = {"pairs": "number", "minutes": "from first board to end", "minutes_per_board?": "7 if left out"}
     question |= {"boards?": "at hand, 0 for any", "copies?": "at most", "winners?": "1, 2, or 0 for either"}
     begin = {"name?": "of the event", "spec?": "of a movement", "again?": "same as last time"}
+    begin |= {"sections?": "how many sections play this movement"}
     begin |= {"settings?": "names with values", "method?": "matchpoints, cross_imps, butler, aggregate"}
     begin |= {"instead?": "although an event is under way"}
     plan = {"section": "letter", "event": "kind and values", "actor?": "who decides"}

@@ -62,7 +62,7 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
         "boot": desk.hub.boot,
         "settings": {
             name: getattr(settings, name)
-            for name in ("confirm", "order", "lead", "traveller", "percentages", "ranking", "names")
+            for name in ("confirm", "confirm_code", "order", "lead", "traveller", "percentages", "ranking", "names")
         }
         | {"pin": bool(settings.director_pin)},
         "names": names if settings.names else {},
@@ -257,6 +257,30 @@ async def check(request: Request, desk: Desk, caller: Caller, body: Mapping[str,
     return JSONResponse({"notices": notices})
 
 
+async def pair_code(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
+    """The code with which a pair accepts: the first one that it gives is its own for the evening."""
+    letter, pair = section_letter(caller.section), whole_of(body, "pair", 1, 4095)
+    code = text_of(body, "code", 8)
+    if not 2 <= len(code) <= 8:
+        raise EntryError("a code has 2 to 8 letters or digits.", code="bad-value")
+    address = f"code/{letter}/{pair}"
+    if desk.failures.wait(address):
+        return JSONResponse({"ok": False, "wait": True})
+    digest = desk.access.pair_digest(desk.event, letter, pair, code)
+    known = desk.facts.pair_codes.get((letter, pair))
+    if known is None:
+        section = desk.setup.section(caller.section)
+        if section is not None and section.movement is not None and pair not in section.movement.pairs:
+            raise EntryError("the event has no such pair.", code="no-such-pair")
+        await desk.log("pair-code", section=letter, pair=pair, digest=digest)
+        known = digest
+    ok = hmac.compare_digest(known, digest)
+    if not ok:
+        for _ in range(4):
+            desk.failures.add(address)
+    return JSONResponse({"ok": ok, "wait": False})
+
+
 # --- people ------------------------------------------------------------------------------------------------------
 
 
@@ -341,6 +365,14 @@ def operations() -> list[Operation]:
             "Look at an entry.",
             check,
             {**entry, "declarer?": "N E S W", "tricks?": "0-13"},
+        ),
+        Operation(
+            "POST",
+            f"{here}/code",
+            table,
+            "A pair's own code, with which it accepts; the first one given is its own.",
+            pair_code,
+            {"pair": "number", "code": "2 to 8 letters or digits"},
         ),
         Operation("POST", f"{here}/pin", table, "Is this the director's PIN?", pin, {"pin": "four digits"}),
     ]

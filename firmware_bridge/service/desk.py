@@ -61,6 +61,7 @@ class Facts:
     deal_set: str = ""
     live: bool = False
     exports: set[str] = field(default_factory=set)
+    pair_codes: dict[tuple[str, int], str] = field(default_factory=dict)
     penalties: dict[int, dict[str, Any]] = field(default_factory=dict)
     happenings: list[tuple[int, Mapping[str, Any]]] = field(default_factory=list)
     planned: dict[str, Any] = field(default_factory=dict)
@@ -97,6 +98,10 @@ class Facts:
             self.live = bool(data["on"])
         elif item.kind == "exported":
             self.exports.add(str(data["what"]))
+        elif item.kind == "pair-code":
+            self.pair_codes[seat[0], int(data["pair"])] = str(data["digest"])
+        elif item.kind == "pair-code-forgotten":
+            self.pair_codes.pop((seat[0], int(data["pair"])), None)
         elif item.kind == "penalty":
             self.penalties[item.number] = {**data, "number": item.number, "actor": item.actor}
         elif item.kind == "penalty-undone":

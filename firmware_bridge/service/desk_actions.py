@@ -422,6 +422,12 @@ async def _penalty(desk: Desk, body: Body) -> dict[str, Any]:
     return {"penalties": list(desk.facts.penalties.values())}
 
 
+async def _forget_code(desk: Desk, body: Body) -> dict[str, Any]:
+    letter, pair = text_of(body, "section", 1, "A").upper(), whole_of(body, "pair", 1, 4095)
+    await desk.log("pair-code-forgotten", text_of(body, "actor", 40, ""), section=letter, pair=pair)
+    return {}
+
+
 async def _settings(desk: Desk, body: Body) -> dict[str, Any]:
     values = body.get("settings")
     if not isinstance(values, Mapping):
@@ -535,6 +541,12 @@ ACTIONS: Mapping[str, Action] = {
             "actor?": "who decides",
         },
         _penalty,
+    ),
+    "forget-code": Action(
+        "assistant",
+        "A pair has forgotten the code with which it accepts; the next one it gives is its own.",
+        {"section": "letter", "pair": "number"},
+        _forget_code,
     ),
     "settings": Action("director", "Change settings of the event.", {"settings": "names with values"}, _settings),
     "seen": Action(

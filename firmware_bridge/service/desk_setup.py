@@ -78,7 +78,8 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
         }
         settings = again.setup.settings.changed(given)
     else:
-        movements = {1: build(text_of(body, "spec", 200))}
+        movement = build(text_of(body, "spec", 200))
+        movements = dict.fromkeys(range(1, whole_of(body, "sections", 1, 26, 1) + 1), movement)
         settings = DEFAULT.changed({"admit_all": True, **given})
     setup = new_event(secrets.randbits(63) | 1, name, movements, settings)
     await desk.change_setup(setup)

@@ -502,5 +502,5 @@ def log_view(desk: Desk, limit: int = 200) -> list[dict[str, Any]]:
     return [
         {"number": one.number, "kind": one.kind, "actor": one.actor, "wall": one.wall, "data": dict(one.data)}
         for one in reversed(found)
-        if one.kind != "planned"
+        if one.kind not in ("planned", "pair-code")
     ]

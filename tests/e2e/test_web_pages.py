@@ -271,6 +271,26 @@ def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp
         accessible(public, "scorecard")
 
 
+def test_a_pair_accepts_with_its_own_code(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
+        one.api("/actions/settings", {"settings": {"confirm_code": True}})
+        page = phone(found, one.table(1))
+        start_round(page)
+        for board, code in ((1, "42"), (2, "41"), (2, "42")):
+            if page.get_attribute("#screen", "data-at") != "accept":
+                page.wait_for_selector("#nextboard, [data-board]")
+                page.evaluate("history.pushState({at: 'boards'}, ''); dispatchEvent(new PopStateEvent('popstate'))")
+                at(page, "boards")
+                key_in(page, board, 1, "N", "N", 7)
+            page.fill("#code", code)
+            page.click("#accept")
+            if (board, code) == (2, "41"):
+                page.wait_for_selector("text=not the code of this pair")
+            else:
+                page.wait_for_selector("#state.good")
+        assert sum(c["state"] == "confirmed" for c in one.cells()) == 2
+
+
 def test_names_that_look_like_code_are_only_names(found: Any, tmp_path: Path) -> None:
     nasty = "<img src=x onerror=alert(1)>"
     with service(tmp_path, "--tables", "3", "--boards", "6") as one:

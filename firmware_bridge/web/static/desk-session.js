@@ -25,14 +25,14 @@ export async function setupView() {
   const offer = async () => {
     const found = await post("/setup/propose", { pairs: Number(value("pairs")), minutes: minutes(), minutes_per_board: Number(value("pace")), boards: Number(value("boardcount") || 0) });
     place.replaceChildren(...found.map((p, i) => h("section", { class: "card" }, h("h3", {}, p.movement), i === 0 ? h("span", { class: "tag good" }, "recommended") : "",
-      h("ul", {}, h("li", {}, `${p.rounds} rounds of ${p.boards_per_round} boards, ${p.boards} boards in play`), h("li", {}, `ends after ${Math.floor(p.minutes / 60)} h ${p.minutes % 60} min`), h("li", {}, p.winners === 2 ? "two winners" : "one winner"), p.sit_outs ? h("li", {}, `a sit-out of ${p.sit_out_boards} boards`) : h("li", {}, "nobody sits out"), p.shared_rounds ? h("li", {}, `tables share boards in ${p.shared_rounds} rounds`) : "", h("li", {}, p.copies > 1 ? `${p.copies} copies of each board` : "one set of boards"), p.remarks.slice(0, 2).map((r) => h("li", { class: "soft" }, r))), doing("Play this", () => start({ spec: p.spec }), i === 0 ? "primary" : "", { "data-spec": p.spec }))));
+      h("ul", {}, h("li", {}, `${p.rounds} rounds of ${p.boards_per_round} boards, ${p.boards} boards in play`), h("li", {}, `ends after ${Math.floor(p.minutes / 60)} h ${p.minutes % 60} min`), h("li", {}, p.winners === 2 ? "two winners" : "one winner"), p.sit_outs ? h("li", {}, `a sit-out of ${p.sit_out_boards} boards`) : h("li", {}, "nobody sits out"), p.shared_rounds ? h("li", {}, `tables share boards in ${p.shared_rounds} rounds`) : "", h("li", {}, p.copies > 1 ? `${p.copies} copies of each board` : "one set of boards"), p.remarks.slice(0, 2).map((r) => h("li", { class: "soft" }, r))), doing("Play this", () => start({ spec: p.spec, sections: Number(value("sections") || 1) }), i === 0 ? "primary" : "", { "data-spec": p.spec }))));
   };
   const clock = new Date(), pad = (n) => String(n).padStart(2, "0"), later = new Date(clock.getTime() + 210 * 60000);
   return [h("section", { class: "card" }, h("h2", { tabindex: "-1" }, "Begin an evening"),
     running ? h("p", { class: "note warn" }, h("label", {}, h("input", { type: "checkbox", id: "instead" }), ` “${D.data.event.name}” is under way. A new event takes its place; its results are kept.`)) : "",
     before ? h("div", { class: "note row" }, h("span", { class: "grow" }, `Same as last time: ${before.name}, ${before.movements.join(", ")}`), doing("Same as last time", () => start({ again: true }), "", { id: "again" })) : "",
     h("div", { class: "fields" },
-      field("eventname", "Name", h("input", { value: today, maxlength: 80 })), field("pairs", "Pairs", h("input", { type: "number", min: 3, max: 200, value: 12 })),
+      field("eventname", "Name", h("input", { value: today, maxlength: 80 })), field("pairs", "Pairs in each section", h("input", { type: "number", min: 3, max: 200, value: 12 })), field("sections", "Sections", h("input", { type: "number", min: 1, max: 26, value: 1 })),
       field("start", "First board", h("input", { type: "time", value: `${pad(clock.getHours())}:${pad(clock.getMinutes())}` })), field("finish", "Finish", h("input", { type: "time", value: `${pad(later.getHours())}:${pad(later.getMinutes())}` })),
       field("pace", "Minutes a board", h("input", { type: "number", min: 3, max: 20, value: 7 })), field("boardcount", "Boards at hand (empty: any)", h("input", { type: "number", min: 2, max: 99 })),
       field("method", "Scoring", h("select", {}, [["matchpoints", "Matchpoints"], ["cross_imps", "Cross-IMPs"], ["butler", "Butler IMPs"], ["aggregate", "Total points"]].map(([v, n]) => h("option", { value: v }, n)))),
@@ -93,7 +93,7 @@ export function planView() {
 }
 
 function settingsForm(e) {
-  const names = { confirm: "The other side accepts each result", lead: "Opening lead is asked", order: "Ask when a board is out of order", checks: "Check entries against deal and field", traveller: "Tables see travellers of boards they have played", percentages: "…with percentages", ranking: "Tables see the ranking", names: "Tables see names", admit_all: "Terminals that name a free table are admitted" };
+  const names = { confirm: "The other side accepts each result", lead: "Opening lead is asked", confirm_code: "…with a code of their own", order: "Ask when a board is out of order", checks: "Check entries against deal and field", traveller: "Tables see travellers of boards they have played", percentages: "…with percentages", ranking: "Tables see the ranking", names: "Tables see names", admit_all: "Terminals that name a free table are admitted" };
   const boxes = Object.entries(names).map(([name, words]) => h("label", {}, h("input", { type: "checkbox", id: `s_${name}`, checked: e.settings[name] }), ` ${words}`));
   const pair = h("input", { value: e.settings.playing_director.join(" "), maxlength: 20 });
   return [h("div", {}, boxes), field("s_pair", "I play as pair (A7); boards still to play are veiled", pair), h("label", {}, h("input", { type: "checkbox", id: "s_live", checked: e.live }), " The ranking is public while play goes on"),

@@ -110,6 +110,7 @@ function chooseScreen() {
   return boardsOf(r).some(isDone) ? "boards" : "round";
 }
 
+const acceptor = (s, r) => (s.kind === KIND.played && s.declarer % 2 ? r.ns : r.ew);
 const opposite = (seat) => (seat % 2 ? t("NS") : t("EW"));
 
 const SCREENS = {
@@ -212,6 +213,7 @@ const SCREENS = {
         h("small", {}, f.kind === KIND.played ? t("tricks", { count: f.tricks }) : "", f.lead !== null && f.lead !== undefined && f.kind === KIND.played ? [" · ", t("lead"), " ", strain("SHDC"[Math.floor(f.lead / 13)]), "AKQJT98765432"[f.lead % 13]] : ""),
         h("small", {}, scoreWords(f))),
       (S.notices || []).map((n) => h("div", { class: "note warn" }, n.text)),
+      confirm && S.info?.settings.confirm_code ? [h("label", { for: "code" }, t("own-code", { pair: acceptor(s, r) })), h("input", { id: "code", type: "password", autocomplete: "off", maxlength: "8" })] : "",
       S.notices?.some((n) => n.answer === "director") ? button(t("call"), callDirector, "danger big") : "",
       button(S.notices?.length ? t("it-is-right") : confirm ? t("accept") : t("store"), () => accept(s, f, confirm), "primary big", { id: "accept" }),
       link.phones > 1 && confirm ? h("p", { class: "soft" }, t("other-phone")) : "",
@@ -346,10 +348,21 @@ function withdraw() {
 }
 
 let accepting = false;
-async function accept(s, f, confirmed) {
+async function accept(s, f, confirmed, onOtherPhone = false) {
   if (accepting) return;
   accepting = true;
   try {
+    const code = document.getElementById("code");
+    if (confirmed && code && !onOtherPhone) {
+      // Without a connection the code can't be looked at; one touch has to do then, and the record says so.
+      try {
+        const found = await api("/table/code", { token, body: { pair: acceptor(s, planRound()), code: code.value }, timeout: 4000 });
+        if (!found.ok) { S.note = { kind: "bad", text: t(found.wait ? "pin-wait" : "code-wrong") }; draw(); return; }
+        f = { ...f, confirmed: 2 };
+      } catch (error) {
+        if (error instanceof ApiError) { S.note = { kind: "bad", text: t("code-wrong") }; draw(); return; }
+      }
+    }
     const fields = { ...f, confirmed: f.confirmed || (confirmed ? 1 : 0), stamp: clockNow() };
     const refuse = (entries) => (!s.replaces && entries.some((e) => e.fields.board === s.board && e.fields.round === s.round) ? "there" : null);
     const done = await journal.add(fields, s.replaces || null, refuse);
@@ -425,7 +438,7 @@ async function onMessage(m) {
   else if (m.kind === "CALL") S.call = m.state === 2 ? 2 : 0;
   else if (m.kind === "PENDING") link.pending = m.result;
   else if (m.kind === "ANSWER" && m.id === S.pendingId && step().at === "accept") {
-    if (m.accept) await accept(step(), fieldsOf(step()), true);
+    if (m.accept) await accept(step(), fieldsOf(step()), true, true);
     else S.note = { kind: "bad", text: t("other-refused") };
   }
 }

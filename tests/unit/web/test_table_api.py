@@ -177,3 +177,37 @@ def test_the_pin_can_not_be_found_by_trying(tmp_path: Path) -> None:
             assert "4711" not in (await client.get("/desk")).text
 
     asyncio.run(run())
+
+
+def test_a_pairs_own_code_is_the_first_it_gives_and_is_kept_as_a_digest_only(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            token = client.table(1)
+            assert (await client.post("/table/code", {"pair": 4, "code": "7391"}, token)).json()["ok"] is True
+            assert (await client.post("/table/code", {"pair": 4, "code": "7392"}, token)).json()["ok"] is False
+            assert (await client.post("/table/code", {"pair": 4, "code": "7391"}, token)).json()["ok"] is True
+            assert (await client.post("/table/code", {"pair": 99, "code": "7391"}, token)).status_code == 404
+            assert "7391" not in (await client.get("/log")).text
+        async with service(tmp_path) as client:
+            assert (await client.post("/table/code", {"pair": 4, "code": "0000"}, token)).json()["ok"] is False
+            await client.post("/actions/forget-code", {"section": "A", "pair": 4})
+            assert (await client.post("/table/code", {"pair": 4, "code": "0000"}, token)).json()["ok"] is True
+
+    asyncio.run(run())
+
+
+def test_several_sections_have_tokens_and_tables_of_their_own(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, None) as client:
+            body = {"spec": "mitchell:3x2", "name": "Congress", "sections": 2}
+            assert (await client.post("/setup/start", body)).status_code == 200
+            a, b = client.table(1, 1), client.table(1, 2)
+            assert a != b
+            assert (await client.get("/table", b)).json()["section"] == "B"
+            page = Page(client, 1, ONE)
+            page.token = b
+            assert (await page.hello())["holds"] is True
+            assert client.desk.holder(2, 1) == ONE
+            assert client.desk.holder(1, 1) is None
+
+    asyncio.run(run())
