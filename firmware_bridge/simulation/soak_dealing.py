@@ -46,6 +46,9 @@ T = TypeVar("T")
 MAX_RUNS = 400
 """Starts of the program in one soak; more means that it does not get on."""
 
+LAST_STARTS = 2
+"""How often the operator starts the program again at the end while boards are given up after five attempts."""
+
 BOARD_PATIENCE = 900.0
 """Simulated seconds a board after which the operator ends a program that does not get on."""
 
@@ -253,12 +256,15 @@ async def _soak(options: SoakOptions, directory: Path) -> SoakResult:
     assert isinstance(journal, _MortalJournal)
     result = SoakResult(boards=options.boards)
     try:
-        done = False
+        done, again = False, 0
         while not done:
             result.runs += 1
             if result.runs > MAX_RUNS:
                 raise DeviceError("the soak does not come to an end.", code="soak-stuck")
             done = await _one_life(options, result, made, line, journal, judge, claims, clock)
+            if done and again < LAST_STARTS and await _has_failed(journal, made):
+                # The program's last word to the operator is to start it again for the rest, and he does.
+                done, again = False, again + 1
         states = {key: row.state for key, row in (await journal.rows(made.set_id)).items()}
         attempts = await journal.attempts(made.set_id)
     finally:
@@ -279,6 +285,10 @@ async def _soak(options: SoakOptions, directory: Path) -> SoakResult:
     result.faults = dict(sorted(machine.struck.items()))
     result.trace = judge.trace
     return result
+
+
+async def _has_failed(journal: Journal, made: Plan) -> bool:
+    return any(row.state is BoardState.FAILED for row in (await journal.rows(made.set_id)).values())
 
 
 async def _one_life(
