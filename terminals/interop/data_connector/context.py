@@ -153,10 +153,9 @@ class Context:
         store.make_room(self.connection, event, self._journals)
         for device, journal, next_seq in self._journals:
             ledger.begin_in(self.connection, device, journal, event, next_seq)
-            known = ledger.boundaries(self.connection, device, journal)
-            if known and known[-1][1] != event:
-                words = "A terminal has played another event since; this one can be polled, but not played on."
-                raise Refusal(ErrorType.BUSY, words)
+        if not store.can_return(self.connection, event):
+            words = "A terminal has played another event since; this one can be polled, but not played on."
+            raise Refusal(ErrorType.BUSY, words)
 
     # --- the desk ---
 

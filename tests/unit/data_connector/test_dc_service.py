@@ -246,3 +246,13 @@ def test_a_poll_that_fails_is_on_record(tmp_path: Path, caplog: pytest.LogCaptur
 
     caplog.set_level(logging.INFO)
     with_service(tmp_path, work)
+
+
+def test_the_documentation_names_every_command_that_is_served() -> None:
+    from terminals.interop.data_connector.connector import supported
+
+    page = (Path(__file__).parents[3] / "docs" / "scoring-programs.md").read_text(encoding="utf-8")
+    theirs = {int(one): one.name for one in COMMANDS}
+    for number in supported().values():
+        name = theirs[number]
+        assert name in page or name.startswith(("Poll", "Accept")), name
