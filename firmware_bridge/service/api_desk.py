@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import socket
 import tempfile
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ from firmware_bridge.service.desk_actions import ACTIONS, Action, play_of, previ
 from firmware_bridge.service.desk_checks import PLAYERS
 from firmware_bridge.service.desk_stream import MAX_STREAMS, event_stream
 from terminals.players import read_players
+from terminals.sync.export import lines as export_lines
 from terminals.sync.setup import section_number
 
 Body = Mapping[str, Any]
@@ -216,7 +218,15 @@ async def export(request: Request, desk: Desk, caller: Caller) -> Response:
 async def file(request: Request, desk: Desk, caller: Caller) -> Response:
     """A printed sheet or a result file, by its kind."""
     name = request.path_params["name"]
-    if name == "hands":
+    if name == "lines":
+        if not caller.may("director"):
+            raise EntryError("that file is the director's.", code="withheld")
+        desk_files.unveiled(desk)
+        event = desk.setup.id
+        rows = desk.store.read(lambda c: [json.dumps(one, ensure_ascii=False) for one in export_lines(c, event)])
+        data, media, filename = ("\n".join(rows) + "\n").encode(), "application/jsonl", "event.jsonl"
+        await desk.log("exported", what="lines")
+    elif name == "hands":
         data, media, filename = await run_in_threadpool(desk_files.hands_pdf, desk), desk_files.PDF, "hands.pdf"
     else:
         kind, data = await run_in_threadpool(desk_files.make, desk, name)
@@ -301,7 +311,7 @@ def operations() -> list[Operation]:
             get,
             f"{ROOT}/files/{{name}}",
             "viewer",
-            f"A sheet or result file: {', '.join(desk_files.KINDS)}, hands.",
+            f"A sheet or result file: {', '.join(desk_files.KINDS)}, hands, lines.",
             file,
             None,
             "",

@@ -22,7 +22,7 @@ from firmware_bridge.service.desk_actions import content_of, text_of, whole_of
 from firmware_bridge.service.desk_checks import check_entry, search
 from firmware_bridge.service.desk_stream import encode, event_stream
 from firmware_bridge.service.desk_view import board_view, place_of, ranking_view
-from terminals.store.desk import Person
+from terminals.store.desk import DeviceState, Person
 from terminals.store.values import PlayKey
 from terminals.sync.setup import section_letter
 
@@ -136,6 +136,7 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
             "boot": hub.boot,
             "holds": desk.holder(*seat) == device,
             "held": desk.holder(*seat) is not None,
+            "sends": _may_send(desk, device),
             "phones": len(hub.boxes_at(seat)),
             "pending": hub.pending(seat) if not holds else None,
             "answered": answered,
@@ -379,6 +380,12 @@ def operations() -> list[Operation]:
 
 
 # --- inside ------------------------------------------------------------------------------------------------------
+
+
+def _may_send(desk: Desk, device: int) -> bool:
+    """Records are taken from it: it is admitted, perhaps without a table because another phone has replaced it."""
+    known = desk.service.collector.roster.get(device)
+    return known is not None and known.state is DeviceState.ADMITTED
 
 
 def _device(body: Mapping[str, Any]) -> int:

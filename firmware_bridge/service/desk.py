@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from dealer.deal import Deal
 from firmware_bridge.clock import Clock
 from firmware_bridge.db import Connection
-from firmware_bridge.errors import EntryError, FirmwareBridgeError
+from firmware_bridge.errors import FirmwareBridgeError
 from firmware_bridge.service.api_access import Access, Failures
 from firmware_bridge.service.browser_hub import MODEL, BrowserHub
 from firmware_bridge.service.desk_stream import Stream, encode
@@ -31,6 +31,7 @@ from terminals.store import results
 from terminals.store.desk import Device, DeviceState, Person
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey
+from terminals.sync import roster
 from terminals.sync.event_store import EventStore
 from terminals.sync.period import Period, finish_when_due, period
 from terminals.sync.service import SyncService
@@ -213,7 +214,10 @@ class Desk:
     # --- following the store ---
 
     def start(self, service: SyncService) -> None:
+        from firmware_bridge.service.desk_checks import deals_of
+
         self._service = service
+        service.collector.deals = lambda section, board: deals_of(self).get(board)
         self.reload()
 
     def reload(self) -> None:
@@ -367,27 +371,25 @@ class Desk:
         return True
 
     async def admit(self, device: int, section: int, table: int, *, replace_holder: bool = False) -> None:
-        """The director gives a table to a terminal. Raises EntryError or StoreError when it is taken."""
-        collector = self.service.collector
-        known = collector.roster.get(device)
-        if known is None:
-            raise EntryError("no such terminal has shown itself.", code="no-such-terminal")
-        if not self.setup.has_table(section, table):
-            raise EntryError("the event has no such table.", code="no-such-table")
-        held = self.holder(section, table)
+        """The director gives a table to a terminal. Raises EntryError or StoreError when it is taken.
+
+        A terminal that is replaced stays admitted without a table: what it had not sent yet still arrives.
+        """
+        setup, held = self.setup, self.holder(section, table)
         if replace_holder and held is not None and held != device:
-            old = collector.roster[held]
-            await self.service.change_device(replace(old, state=DeviceState.WAITING, section=0, table=0))
-        await self.service.change_device(replace(known, state=DeviceState.ADMITTED, section=section, table=table))
+            await self._change_roster(lambda connection: roster.replace_terminal(connection, setup, held, device))
+        else:
+            await self._change_roster(lambda connection: roster.admit(connection, setup, device, section, table))
         # Pages of this table learn who holds it when they introduce themselves.
         self.hub.tell_seat((section, table), {"kind": "AGAIN"})
-        self.stream.publish(encode("terminals", {}))
 
     async def refuse(self, device: int) -> None:
-        known = self.service.collector.roster.get(device)
-        if known is None:
-            raise EntryError("no such terminal has shown itself.", code="no-such-terminal")
-        await self.service.change_device(replace(known, state=DeviceState.REFUSED, section=0, table=0))
+        """This terminal is not used tonight. Raises EntryError."""
+        await self._change_roster(lambda connection: roster.refuse(connection, device))
+
+    async def _change_roster(self, work: Callable[[Connection], list[Device]]) -> None:
+        for device in await self.submit(work):
+            self.service.send(self.service.collector.set_device(device, self.clock.monotonic()))
         self.stream.publish(encode("terminals", {}))
 
 

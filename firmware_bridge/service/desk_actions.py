@@ -304,10 +304,6 @@ async def _answer_call(desk: Desk, body: Body) -> dict[str, Any]:
     section, table = seat_of(body)
     state = whole_of(body, "state", 2, 3)
     await desk.log("call-answered", text_of(body, "actor", 40, ""), section=section, table=table, state=state)
-    words = "The director is coming." if state == 2 else ""
-    if words:
-        desk.service.send(desk.service.collector.text(words, section_number(section), table))
-    desk.hub.tell_seat((section_number(section), table), {"kind": "CALL", "state": state})
     return {"state": state}
 
 

@@ -77,12 +77,13 @@ def make(desk: Desk, name: str) -> tuple[Kind, bytes]:
     kind = KINDS.get(name)
     if kind is None:
         raise EntryError(f"there is no file of that kind; known: {', '.join(KINDS)}, hands.", code="no-such-file")
-    _unveiled(desk)
+    unveiled(desk)
     deals = deals_of(desk) if kind.cards and desk.period.published_at is not None else {}
     return kind, kind.make(exchange_event(desk), deals)
 
 
-def _unveiled(desk: Desk) -> None:
+def unveiled(desk: Desk) -> None:
+    """Raises EntryError while boards lie under a playing director's veil."""
     if desk.veil.boards:
         raise EntryError(
             "there are boards that the playing director has yet to play.",
@@ -122,7 +123,7 @@ def makes(tricks: Tricks) -> dict[str, dict[str, int]]:
 
 def hands_pdf(desk: Desk) -> bytes:
     """The hand record with par and makeable contracts. Raises EntryError before the publication or without deals."""
-    _unveiled(desk)
+    unveiled(desk)
     if desk.period.published_at is None:
         raise EntryError("hands are shown after the publication only.", code="withheld")
     deals = deals_of(desk)

@@ -16,6 +16,7 @@ export class Connection {
     this.credit = 1;
     this.known = false;
     this.holds = false;
+    this.sends = false;
     this.held = false;
     this.online = false;
     this.refused = false;
@@ -72,7 +73,7 @@ export class Connection {
     let due = all.filter((r) => !r.acked);
     if (this.from) due = all.filter((r) => r.journal === this.from.journal && r.seq >= this.from.seq);
     due = due.filter((r) => r.journal === current || this.from).slice(0, Math.max(0, Math.min(this.credit, 16)));
-    const send = this.known && this.holds ? due : [];
+    const send = this.known && this.sends ? due : [];
     const body = {
       device: this.journal.device, after: this.last, boot: this.boot || "", version: "1",
       status: { round: this.round, waiting: all.filter((r) => !r.acked).length, clock: clockNow(), plan_version: this.planVersion, battery: this.battery ?? 255 },
@@ -99,6 +100,7 @@ export class Connection {
     const fresh = !this.known;
     this.known = true;
     this.holds = answer.holds;
+    this.sends = answer.sends;
     this.held = answer.held;
     this.phones = answer.phones;
     this.pending = answer.pending;
@@ -108,7 +110,7 @@ export class Connection {
     const acked = await this.take(answer.messages);
     if (!this.stream) this.#listen();
     const left = (await this.journal.all()).some((r) => !r.acked);
-    return (fresh && left && this.holds) || (acked && left) || (this.from !== null && this.holds && this.credit > 0);
+    return (fresh && left && this.sends) || (acked && left) || (this.from !== null && this.sends && this.credit > 0);
   }
 
   // Messages have numbers; those seen before are left out. True when a record was acknowledged.

@@ -435,7 +435,7 @@ async function onMessage(m) {
     loadInfo();
     link.again = true;
   } else if (m.kind === "TEXT") message(m);
-  else if (m.kind === "CALL") S.call = m.state === 2 ? 2 : 0;
+  else if (m.kind === "CALL_STATE_TOLD") S.call = m.state === 1 || m.state === 2 ? m.state : 0;
   else if (m.kind === "PENDING") link.pending = m.result;
   else if (m.kind === "ANSWER" && m.id === S.pendingId && step().at === "accept") {
     if (m.accept) await accept(step(), fieldsOf(step()), true, true);

@@ -83,7 +83,10 @@ def test_a_second_phone_only_looks_on_until_the_director_lets_it_take_over(tmp_p
             await second.hello()
             await second.exchange(records=[second.record(1, 1, 4, seq=1)])
             assert second.acked() == 1
-            assert (await first.exchange())["holds"] is False
+            answer = await first.exchange()
+            assert (answer["holds"], answer["sends"]) == (False, True), "what it had not sent still arrives"
+            await first.exchange(records=[first.record(2, 1, 4, seq=1)])
+            assert first.acked() == 1
 
     asyncio.run(run())
 
