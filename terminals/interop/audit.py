@@ -204,9 +204,15 @@ class _Audit:
         return base, best, findings
 
     def _results_missing(self) -> bool:
-        """Some boards have fewer lines than others: then the fullest of them may miss some as well."""
-        counts = Counter((one.line.section, one.line.board) for one in self.event.lines)
-        return self.event.method is Method.MATCHPOINTS and len(set(counts.values())) > 1
+        """Boards may miss results: they have unequal numbers of lines, or points that no full board can have."""
+        if self.event.method is not Method.MATCHPOINTS:
+            return False
+        counts = Counter((one.line.section.rpartition("/")[0], one.line.board) for one in self.event.lines)
+        if len(set(counts.values())) > 1:
+            return True
+        most = max(counts.values(), default=0)
+        shared = {shared_by(one, scale) for one in self.event.lines for scale in (1, 2)} - {0}
+        return bool(shared) and most not in shared
 
     def _team_findings(self, profile: Profile, *, free: bool, only: int | None = None) -> TeamFindings:
         if not self.event.matches:

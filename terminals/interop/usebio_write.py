@@ -41,11 +41,7 @@ def write_usebio(event: ExchangeEvent) -> bytes:
     for entrant in event.entrants:
         _entrant(participants, entrant, event)
     if event.kind is not EventKind.TEAMS:
-        containers = dict.fromkeys(event.sections, element)
-        if len(containers) > 1:
-            session = SubElement(element, "SESSION", SESSION_ID="1")
-            for section in event.sections:
-                containers[section] = SubElement(session, "SECTION", SECTION_ID=section)
+        containers = _containers(element, event)
         boards: dict[tuple[str, int], Element] = {}
         for line in event.lines:
             key = (line.line.section, line.line.board)
@@ -61,6 +57,22 @@ def write_usebio(event: ExchangeEvent) -> bytes:
     indent(root, "  ")
     body: str = tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'.encode()
+
+
+def _containers(element: Element, event: ExchangeEvent) -> dict[str, Element]:
+    """Where the boards of each section go. A section such as ``2/A`` is section A of the second session."""
+    if len(event.sections) < 2:
+        return dict.fromkeys(event.sections, element)
+    out: dict[str, Element] = {}
+    sessions: dict[str, Element] = {}
+    for section in event.sections:
+        before, slash, name = section.rpartition("/")
+        number = before if slash else "1"
+        if number not in sessions:
+            sessions[number] = SubElement(element, "SESSION", SESSION_ID=number)
+        session = sessions[number]
+        out[section] = SubElement(session, "SECTION", SECTION_ID=name) if name else session
+    return out
 
 
 def _text(parent: Element, tag: str, text: str) -> None:
@@ -87,8 +99,9 @@ def _head(element: Element, event: ExchangeEvent) -> None:
     else:
         _text(element, "BOARD_SCORING_METHOD", _METHOD_TAGS[event.method][0])
         _text(element, "WINNER_TYPE", str(min(event.winners, 2)))
-    _text(element, "SESSION_COUNT", "1")
-    _text(element, "SECTION_COUNT", str(max(1, len(event.sections))))
+    places = [section.rpartition("/") for section in event.sections]
+    _text(element, "SESSION_COUNT", str(max(1, len({before for before, _, _ in places}))))
+    _text(element, "SECTION_COUNT", str(max(1, len({name for _, _, name in places}))))
     _text(element, "BOARDS_PLAYED", str(max((one.boards or 0 for one in event.entrants), default=0)))
 
 

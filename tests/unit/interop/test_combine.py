@@ -15,7 +15,10 @@ from firmware_bridge.errors import EntryError
 from terminals.interop.audit import audit_event
 from terminals.interop.combine import combine_sections, combine_sessions
 from terminals.interop.exchange import ExchangeEvent
+from terminals.interop.publish import EventInfo, publish_session
 from terminals.interop.results_json import read_results_json, write_results_json
+from terminals.interop.usebio_read import read_usebio
+from terminals.interop.usebio_write import write_usebio
 from terminals.result import Artificial, Average
 from terminals.scoring.lines import ResultLine, two_winners
 from terminals.scoring.profile import PLAIN, Window
@@ -67,6 +70,19 @@ def test_sessions_add_up_board_by_board(window: Window) -> None:
             assert abs(one.total.value - (first.value + second.value) / 2) <= Fraction(1, 100)
     if window is Window.STAGE:
         assert audit_event(read_results_json(write_results_json(event))).equal
+        back = read_usebio(write_usebio(event))
+        assert audit_event(back).equal
+        assert back.sections == ("1/A", "2/A")
+
+
+def test_a_session_in_which_every_board_was_played_once() -> None:
+    """After one round: E is known from the published points only."""
+    lines = [line for line in section("A", 5, 1) if line.ns.number == (line.board - 1) // 2 % 5 + 1]
+    assert len(lines) == len({line.board for line in lines}) == 10
+    score = score_session(lines, expected=dict.fromkeys(range(1, 11), 5), groups=two_winners(lines))
+    event = publish_session(EventInfo("x", "2026-11-26"), score, PLAIN)
+    assert audit_event(event).equal
+    assert {one.total and one.total.text for one in combine_sessions([event, event]).entrants} == {"50.00"}
 
 
 def test_what_does_not_fit_together_is_refused() -> None:
