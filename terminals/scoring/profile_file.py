@@ -202,10 +202,17 @@ def _setting(full: str, entry: object, check: Check, where: str) -> tuple[object
         raise _refuse(full, str(error), where) from None
 
 
+def _exact_number(text: str) -> Fraction:
+    """A decimal number as it is written; one with a huge exponent would fill the memory."""
+    if len(text) > 60 or abs(int(text.lower().partition("e")[2] or 0)) > 60:
+        raise ValueError("a number is too long")
+    return Fraction(text)
+
+
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """TOML with exact numbers. Raises EntryError (exit status 2) for what is no TOML."""
     try:
-        return tomllib.loads(text, parse_float=Fraction)
+        return tomllib.loads(text, parse_float=_exact_number)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise EntryError(
             f"This is no TOML file: {error}.", where=where, code="unparsable", exit_status=ExitStatus.USAGE

@@ -191,3 +191,47 @@ def test_sections_apart_or_across_the_field() -> None:
     report = audit_event(rescored(event, setup_of(event, apart=True)))
     assert report.equal
     assert report.changes == {"fields": "each section apart"}
+
+
+VALUES = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(
+        ["AVE", "60% +620, 40% -100", "1NS", "1EW", "confirmed", "changed", "12C2", "1/3 p", "4s n 10", "B"]
+    ),
+    st.integers(-5, 1000),
+    st.booleans(),
+    st.floats(),
+    st.lists(st.integers(0, 3), max_size=2),
+    st.dictionaries(st.sampled_from(["by", "agreed", "minutes", "contestant", "amount", "unit"]), st.integers(0, 9)),
+)
+KEYS = [
+    *("id", "board", "section", "ns", "ew", "play", "law", "reason", "by", "authority", "edition", "state", "replaces"),
+    *("outside_agency", "approvals", "minutes", "score", "score_ns", "score_ew", "form", "penalty", "appeal", "x"),
+]
+
+
+def toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + "}"
+    return json.dumps(value) if not isinstance(value, float) else str(value)
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8), st.booleans())
+def test_any_values_are_read_or_refused(values: dict[str, object], whole: bool) -> None:
+    good = {"board": 1, "ns": "1NS", "ew": "1EW", "law": "12C1c", "reason": "r", "by": "b", "score": "AVE"}
+    table = {**good, **values} if whole else values
+    text = "[[ruling]]\n" + "\n".join(f"{key} = {toml(value)}" for key, value in table.items())
+    where = "r.toml"
+    try:
+        read_rulings(text, where, EVENT, PLAIN)
+    except EntryError as error:
+        where = error.where
+    assert where.startswith("r.toml")
+
+
+def test_a_number_with_a_huge_exponent_is_refused_at_once() -> None:
+    for number in ("1e999999999", "1e-999999999", "0." + "1" * 4000):
+        with pytest.raises(EntryError, match="no TOML"):
+            read_rulings(f"[[ruling]]\nminutes = {number}\n", "r.toml", EVENT, PLAIN)
