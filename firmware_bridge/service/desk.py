@@ -242,10 +242,11 @@ class Desk:
         chunks: list[bytes] = []
         while changes := self.store.read(lambda c: results.outbox_after(c, event, self.cursor, RESUME_LIMIT)):
             plays: dict[PlayKey, int] = {}
+            of_event = self._plays_of(changes)
             for number, kind, subject in changes:
                 self.cursor = number
                 if kind == "result":
-                    plays[self._play_of(subject)] = number
+                    plays[of_event[subject]] = number
                 else:
                     self._desk_event(subject)
                     chunks.append(encode("desk", {"version": number}, number))
@@ -279,18 +280,24 @@ class Desk:
         if len(changes) > RESUME_LIMIT:
             return reset
         out = []
+        of_event = self._plays_of(changes)
         for number, kind, subject in changes:
             if kind == "result":
-                row = self.rows.get(self._play_of(subject))
+                row = self.rows.get(of_event[subject])
                 if row is not None:
                     out.append(encode("result", self.result_view(row), number))
             else:
                 out.append(encode("desk", {"version": number}, number))
         return b"".join(out)
 
-    def _play_of(self, number: int) -> PlayKey:
+    def _plays_of(self, changes: list[tuple[int, str, int]]) -> dict[int, PlayKey]:
+        """Number of each result event among ``changes`` -> its play."""
         event = self.event
-        return self.store.read(lambda c: next(iter(results.all_events(c, event, number - 1)))).play
+        numbers = [subject for _, kind, subject in changes if kind == "result"]
+        if not numbers:
+            return {}
+        found = self.store.read(lambda c: list(results.all_events(c, event, min(numbers) - 1)))
+        return {item.number: item.play for item in found}
 
     def _desk_event(self, number: int) -> None:
         event = self.event
@@ -377,19 +384,27 @@ class Desk:
         """
         setup, held = self.setup, self.holder(section, table)
         if replace_holder and held is not None and held != device:
-            await self._change_roster(lambda connection: roster.replace_terminal(connection, setup, held, device))
+            await self._change_roster(device, lambda c: roster.replace_terminal(c, setup, held, device))
         else:
-            await self._change_roster(lambda connection: roster.admit(connection, setup, device, section, table))
+            await self._change_roster(device, lambda c: roster.admit(c, setup, device, section, table))
         # Pages of this table learn who holds it when they introduce themselves.
         self.hub.tell_seat((section, table), {"kind": "AGAIN"})
 
     async def refuse(self, device: int) -> None:
         """This terminal is not used tonight. Raises EntryError."""
-        await self._change_roster(lambda connection: roster.refuse(connection, device))
+        await self._change_roster(device, lambda connection: roster.refuse(connection, device))
 
-    async def _change_roster(self, work: Callable[[Connection], list[Device]]) -> None:
-        for device in await self.submit(work):
-            self.service.send(self.service.collector.set_device(device, self.clock.monotonic()))
+    async def _change_roster(self, device: int, work: Callable[[Connection], list[Device]]) -> None:
+        shown = self.service.collector.roster.get(device)
+
+        def job(connection: Connection) -> list[Device]:
+            # A terminal that has shown itself a moment ago may still be on its way to the disk.
+            if shown is not None and device not in desk_store.devices(connection):
+                desk_store.save_device(connection, shown)
+            return work(connection)
+
+        for changed in await self.submit(job):
+            self.service.send(self.service.collector.set_device(changed, self.clock.monotonic()))
         self.stream.publish(encode("terminals", {}))
 
 

@@ -471,8 +471,9 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
         add(3, "check", text, number=check["number"], section=check["section"], table=check["table"])
     for alarm in desk.store.read(lambda c: ledger.alarms(c, unseen=True)):
         add(2, "alarm", alarm.text, alarm=[alarm.kind, alarm.subject])
+    contact = {one.device: one for one in desk.service.collector.terminals}
     for device in desk.service.collector.roster.values():
-        one = next((t for t in desk.service.collector.terminals if t.device == device.id), None)
+        one = contact.get(device.id)
         if device.state is not DeviceState.WAITING or one is None or not one.present or one.status is None:
             continue
         wanted = one.status
