@@ -11,6 +11,7 @@ from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.results_combine import combine
 from firmware_bridge.cli.results_paper import enter, slips
 from firmware_bridge.cli.results_rule import rule
+from firmware_bridge.cli.results_swiss import swiss
 from firmware_bridge.errors import ConfigError, EntryError
 
 if TYPE_CHECKING:
@@ -150,3 +151,4 @@ results.add_command(slips)
 results.add_command(enter)
 results.add_command(rule)
 results.add_command(combine)
+results.add_command(swiss)

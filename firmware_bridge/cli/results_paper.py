@@ -33,7 +33,8 @@ METHODS = [*PAIR_METHODS, *TEAM_METHODS]
 SCALE_HELP = "Teams by IMPs: victory points, continuous, discrete, none or FILE.toml; by default the profile's."
 
 
-def _source(text: str) -> Movement:
+def movement_of(text: str) -> Movement:
+    """The movement in a file, or the one that a text such as ``mitchell:7x4`` names. Raises EntryError."""
     from terminals.movement import catalog, files
 
     if text.lower().endswith((".yaml", ".yml", ".csv")) or Path(text).exists():
@@ -54,7 +55,7 @@ def slips(source: str, out: str, paper: str, title: str, section: str) -> Outcom
     from terminals.interop.slip_session import slips_of
     from terminals.interop.slips import slips_pdf
 
-    found = slips_of(_source(source), section)
+    found = slips_of(movement_of(source), section)
     write_file(out, slips_pdf(found, title=title, page=paper))
     return Outcome({"out": out, "slips": len(found)}, f"{len(found)} slips in {out}.")
 
@@ -89,7 +90,7 @@ def enter(
     if date and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date, re.ASCII):
         raise ConfigError(f"{date[:20]!r} is no date.", where="--date", next_step="Write it like 2026-11-26.")
     chosen = load_profile(profile)
-    movement = _source(source)
+    movement = movement_of(source)
     method = _method(movement, method)
     session = PaperSession(movement, section, teams=_team_scoring(movement, method, scale, knockout, chosen))
     target = Path(out)
