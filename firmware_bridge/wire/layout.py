@@ -34,11 +34,15 @@ from firmware_bridge.wire.wire_error import WireError
 
 @dataclass(frozen=True, slots=True)
 class FieldType:
-    """One type of the page. name: as written there; size: bytes, None if variable; subcon: does it in construct."""
+    """One type of the page. name: as written there; size: bytes, None if variable; subcon: does it in construct.
+
+    item: the dataclass of the items of a list, if they are more than numbers.
+    """
 
     name: str
     size: int | None
     subcon: Construct
+    item: type[Any] | None = None
 
 
 class _Text(Adapter):  # type: ignore[misc]  # construct is not typed
@@ -120,7 +124,7 @@ U16List = Annotated[tuple[int, ...], FieldType("list8[u16]", None, _List(_U16.su
 
 def list_of(cls: type[Any], name: str) -> FieldType:
     """The type ``list8[name]`` of items that are themselves a dataclass with a layout."""
-    return FieldType(f"list8[{name}]", None, _List(_Item(cls), 255))
+    return FieldType(f"list8[{name}]", None, _List(_Item(cls), 255), cls)
 
 
 def layout_of(cls: type[Any]) -> tuple[tuple[str, FieldType], ...]:

@@ -35,12 +35,16 @@ from firmware_bridge.wire.machine_messages import (
 )
 from firmware_bridge.wire.terminal_messages import (
     Admit,
+    Ask,
     Call,
     CallStateTold,
     Credit,
     EntryCheck,
     EntryChecked,
+    Feedback,
     PlanRound,
+    Ranking,
+    RankingPair,
     Record,
     RecordAck,
     RecordNak,
@@ -51,6 +55,7 @@ from firmware_bridge.wire.terminal_messages import (
     TermHello,
     TermStatus,
     Text,
+    TravellerLine,
 )
 from firmware_bridge.wire.wire_error import WireError
 
@@ -62,6 +67,7 @@ __all__ = [
     "Ack",
     "Admit",
     "Arm",
+    "Ask",
     "BoardEvent",
     "Bye",
     "Call",
@@ -75,6 +81,7 @@ __all__ = [
     "EntryCheck",
     "EntryChecked",
     "FaultEvent",
+    "Feedback",
     "Hello",
     "HelloFields",
     "HopperEvent",
@@ -85,6 +92,8 @@ __all__ = [
     "Pause",
     "Ping",
     "PlanRound",
+    "Ranking",
+    "RankingPair",
     "ReadBoard",
     "Record",
     "RecordAck",
@@ -102,6 +111,7 @@ __all__ = [
     "TermHello",
     "TermStatus",
     "Text",
+    "TravellerLine",
     "decode",
     "encode",
     "fit_text",
@@ -150,6 +160,9 @@ Message: TypeAlias = (
     | Credit
     | EntryCheck
     | EntryChecked
+    | Ask
+    | Feedback
+    | Ranking
 )
 
 _BOTH, _TO, _FROM = Direction.BOTH, Direction.TO_DEVICE, Direction.FROM_DEVICE
@@ -196,6 +209,9 @@ MESSAGE_TYPES: tuple[MessageType, ...] = (
     MessageType(0x75, "CREDIT", Credit, _TO),
     MessageType(0x78, "ENTRY_CHECK", EntryCheck, _FROM, hidden=True),
     MessageType(0x79, "ENTRY_CHECKED", EntryChecked, _TO, hidden=True),
+    MessageType(0x7A, "ASK", Ask, _FROM),
+    MessageType(0x7B, "FEEDBACK", Feedback, _TO, hidden=True),
+    MessageType(0x7C, "RANKING", Ranking, _TO),
 )
 """Every message of 1.0, in the order of its kind."""
 

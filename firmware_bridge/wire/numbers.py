@@ -209,6 +209,13 @@ class RecordReason(IntEnum):
     AUTH = 5
 
 
+class AskFor(IntEnum):
+    """What ASK asks for."""
+
+    TRAVELLER = 1
+    RANKING = 2
+
+
 class CheckCode(IntEnum):
     """What the host says of an entry; from ``SIT_OUT`` on only the director can let it pass."""
 
@@ -263,6 +270,7 @@ NUMBERS: Mapping[str, type[IntEnum] | type[IntFlag]] = MappingProxyType(
         "strain": Strain,
         "doubling": Doubling,
         "record_reason": RecordReason,
+        "ask": AskFor,
         "check_code": CheckCode,
         "capability": Capability,
     }

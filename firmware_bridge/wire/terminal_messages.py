@@ -177,3 +177,60 @@ class EntryChecked:
     check: U8
     code: U8
     text: Str8
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A terminal would show something. what: ``AskFor``; board: of the traveller, else 0."""
+
+    what: U8
+    round: U8
+    board: U16
+
+
+@dataclass(frozen=True, slots=True)
+class TravellerLine:
+    """One result of a board. kind: ``RecordKind``, 0 if the director gave a score. score: of NS, plus 32768, 0 if none.
+
+    percent: of NS, in hundredths, 65535 if it is not shown.
+    """
+
+    ns: U16
+    ew: U16
+    kind: U8
+    contract: U8
+    declarer: U8
+    tricks: U8
+    score: U16
+    percent: U16
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """A traveller. ns, ew, percent: of the table's own line."""
+
+    round: U8
+    board: U16
+    ns: U16
+    ew: U16
+    percent: U16
+    lines: Annotated[tuple[TravellerLine, ...], list_of(TravellerLine, "traveller_line")] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RankingPair:
+    """Where a pair stands. of: pairs in its ranking; percent: in hundredths."""
+
+    pair: U16
+    place: U16
+    of: U16
+    percent: U16
+    boards: U8
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Where the pairs of a table stand."""
+
+    round: U8
+    pairs: Annotated[tuple[RankingPair, ...], list_of(RankingPair, "ranking_pair")]

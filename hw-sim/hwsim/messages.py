@@ -1,7 +1,7 @@
 """Payloads of the protocol's messages to and from plain values (docs/protocol.md, sections 4 and 5), with ``struct``.
 
 A message is a kind and a dict of its fields under the names of the specification. ``bytes[n]`` fields are ``bytes``,
-``str8`` is ``str``, a ``list8`` is a list of ints, or of dicts for ``plan_round``. A payload that does not fit its
+``str8`` is ``str``, a ``list8`` is a list of ints, or of dicts. A payload that does not fit its
 table exactly raises ``Malformed``.
 """
 
@@ -65,11 +65,18 @@ _TABLES: dict[int, str] = {
     Kind.RECORD_NAK: "device_id:u64 journal_id:u32 seq:u32 reason:u8",
     Kind.RESEND: "device_id:u64 journal_id:u32 from_seq:u32",
     Kind.CREDIT: "credit:u8",
+    Kind.ASK: "what:u8 round:u8 board:u16",
+    Kind.FEEDBACK: "round:u8 board:u16 ns:u16 ew:u16 percent:u16 lines:list8.traveller_line",
+    Kind.RANKING: "round:u8 pairs:list8.ranking_pair",
     Kind.ENTRY_CHECK: "check:u8 body:14s",
     Kind.ENTRY_CHECKED: "check:u8 code:u8 text:str8",
 }
-_PLAN_ROUND = struct.Struct("<BHHHBBBBB")
-_PLAN_FIELDS = ("round", "ns", "ew", "first_board", "board_count", "shared", "next_ns", "next_ew", "next_swap")
+_ITEMS = {
+    "plan_round": """round:u8 ns:u16 ew:u16 first_board:u16 board_count:u8 shared:u8 next_ns:u8 next_ew:u8
+        next_swap:u8""",
+    "traveller_line": "ns:u16 ew:u16 kind:u8 contract:u8 declarer:u8 tricks:u8 score:u16 percent:u16",
+    "ranking_pair": "pair:u16 place:u16 of:u16 percent:u16 boards:u8",
+}
 
 
 class Malformed(ValueError):
@@ -95,48 +102,56 @@ class _Layout:
         return out
 
     def decode(self, payload: bytes) -> Fields:
-        size = self.fixed.size
-        if len(payload) < size or (not self.tail and len(payload) != size):
+        values, at = self.decode_at(payload, 0)
+        if at != len(payload):
             raise Malformed("length")
-        values: Fields = dict(zip(self.names, self.fixed.unpack_from(payload), strict=True))
-        at = size
+        return values
+
+    def decode_at(self, payload: bytes, at: int) -> tuple[Fields, int]:
+        """The values that begin at an offset, and the offset behind them."""
+        size = self.fixed.size
+        if len(payload) < at + size:
+            raise Malformed("length")
+        values: Fields = dict(zip(self.names, self.fixed.unpack_from(payload, at), strict=True))
+        at += size
         for name, code in self.tail:
             if at >= len(payload):
                 raise Malformed("length")
             count = payload[at]
-            width = 1 if code == "str8" else _item_size(code)
-            data = payload[at + 1 : at + 1 + count * width]
-            at += 1 + count * width
-            if len(data) != count * width:
-                raise Malformed("length")
+            at += 1
             if code == "str8":
+                data = payload[at : at + count]
+                at += count
+                if len(data) != count:
+                    raise Malformed("length")
                 try:
                     values[name] = data.decode()
                 except UnicodeDecodeError:
                     raise Malformed("text") from None
             else:
-                values[name] = [_unpack_item(code, data[i : i + width]) for i in range(0, len(data), width)]
-        if at != len(payload):
-            raise Malformed("length")
-        return values
-
-
-def _item_size(code: str) -> int:
-    return _PLAN_ROUND.size if code.endswith("plan_round") else struct.calcsize("<" + _SCALARS[code[6:]])
+                values[name] = []
+                for _ in range(count):
+                    item, at = _unpack_item(code[6:], payload, at)
+                    values[name].append(item)
+        return values, at
 
 
 def _pack_item(code: str, item: Any) -> bytes:
-    if code.endswith("plan_round"):
-        return _PLAN_ROUND.pack(*(item[name] for name in _PLAN_FIELDS))
+    if code[6:] in _ITEM_LAYOUTS:
+        return _ITEM_LAYOUTS[code[6:]].encode(item)
     return struct.pack("<" + _SCALARS[code[6:]], item)
 
 
-def _unpack_item(code: str, data: bytes) -> Any:
-    if code.endswith("plan_round"):
-        return dict(zip(_PLAN_FIELDS, _PLAN_ROUND.unpack(data), strict=True))
-    return struct.unpack("<" + _SCALARS[code[6:]], data)[0]
+def _unpack_item(code: str, payload: bytes, at: int) -> tuple[Any, int]:
+    if code in _ITEM_LAYOUTS:
+        return _ITEM_LAYOUTS[code].decode_at(payload, at)
+    size = struct.calcsize("<" + _SCALARS[code])
+    if len(payload) < at + size:
+        raise Malformed("length")
+    return struct.unpack_from("<" + _SCALARS[code], payload, at)[0], at + size
 
 
+_ITEM_LAYOUTS = {name: _Layout(text) for name, text in _ITEMS.items()}
 _LAYOUTS = {int(kind): _Layout(text) for kind, text in _TABLES.items()}
 KINDS = frozenset(_LAYOUTS)
 

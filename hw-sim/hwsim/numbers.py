@@ -47,6 +47,9 @@ class Kind(IntEnum):
     CREDIT = 0x75
     ENTRY_CHECK = 0x78
     ENTRY_CHECKED = 0x79
+    ASK = 0x7A
+    FEEDBACK = 0x7B
+    RANKING = 0x7C
 
 
 class Role(IntEnum):
@@ -189,6 +192,11 @@ class CallState(IntEnum):
     CALLED = 1
     COMING = 2
     DONE = 3
+
+
+class Ask(IntEnum):
+    TRAVELLER = 1
+    RANKING = 2
 
 
 class CheckCode(IntEnum):

@@ -178,6 +178,15 @@ def of_table_and_board(connection: Connection, event: str, section: str, table: 
     return _current(connection, sql, (event, section, table, board))
 
 
+def of_board(connection: Connection, event: str, board: int) -> list[CurrentResult]:
+    """The projection's rows of a board, in all sections."""
+    sql = (
+        "SELECT section, board, ns, ew, play, content, status, attention, warnings, ruled, claims, round, place,"
+        " changes, number FROM current_result WHERE event = ? AND board = ?"
+    )
+    return _current(connection, sql, (event, board))
+
+
 def _current(connection: Connection, sql: str, values: tuple[Any, ...]) -> list[CurrentResult]:
     rows = connection.execute(sql + " ORDER BY section, board, ns, ew, play", values).fetchall()
     return [

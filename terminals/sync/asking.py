@@ -1,7 +1,7 @@
 """Questions of terminals on their way to the store and back, and calls of the director. Sans-IO, part of the collector.
 
-A table has one question at the store at a time, a few a second in the long run. What is too much is not answered: a
-terminal that gets no answer goes on alone.
+A terminal has few questions at the store at a time, and asks few a second in the long run. What is too much is not
+answered: a terminal that gets no answer goes on alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from terminals.entry import Budget
 from terminals.store.desk import Device
 from terminals.sync.contacts import Contacts, Limits, Send, Work
 from terminals.sync.ingest import Done, TakeDesk
-from terminals.sync.questions import TakeQuestion
+from terminals.sync.questions import Question, TakeQuestion
 from terminals.sync.setup import EventSetup
 from terminals.sync.terminal import Terminal
 
@@ -33,10 +33,11 @@ class Asking(Contacts):
         super().__init__(setup, roster, limits)
         self.deals: Callable[[int, int], Deal | None] = _no_deal
         self._budgets: dict[tuple[int, int, int], Budget] = {}
+        self._checking: set[tuple[int, int]] = set()
 
     # --- questions ---
 
-    def _question(self, terminal: Terminal, message: EntryCheck, now: float, wall: str) -> list[Send]:
+    def _question(self, terminal: Terminal, message: Question, now: float, wall: str) -> list[Send]:
         """Put a question into the queue. What is too much, or comes while the store fails, is not answered."""
         limits, seat = self._limits, terminal.seat
         if seat is None or not self.credit or terminal.questions >= limits.asks_open:
@@ -44,25 +45,31 @@ class Asking(Contacts):
         if not terminal.may_ask(now, limits.asks_per_second, limits.asks_burst):
             terminal.over_limit += 1
             return []
-        checking = (
-            any(isinstance(work.job, TakeQuestion) and work.job.seat == seat for work in self._queue)
-            or terminal.questions
-        )
-        if checking:
-            return []  # the budget of warnings is known only after the question before
+        deal = None
+        if isinstance(message, EntryCheck):
+            if seat in self._checking:
+                return []  # the budget of warnings is known only after the question before
+            self._checking.add(seat)
+            deal = self.deals(seat[0], RecordBody.unpack(message.body).board)
         budget = self._budgets.get((self._setup.id, *seat), Budget())
-        deal = self.deals(seat[0], RecordBody.unpack(message.body).board)
         terminal.questions += 1
         self._queue.append(Work(TakeQuestion(seat, message, budget, deal, wall), terminal))
         return []
 
+    def _unanswered(self, work: Work) -> None:
+        """A question is over, answered or not."""
+        if isinstance(work.job, TakeQuestion):
+            self._checking.discard(work.job.seat)
+            if work.terminal is not None:
+                work.terminal.questions -= 1
+
     def _answered(self, work: Work, job: TakeQuestion, done: Done) -> list[Send]:
+        self._unanswered(work)
         if done.budget is not None:
             self._budgets[(self._setup.id, *job.seat)] = done.budget
         terminal = work.terminal
         if terminal is None:
             return []
-        terminal.questions -= 1
         return [self._to(terminal, message) for message in done.answers] if terminal.seat == job.seat else []
 
     def _call_kept(self, terminal: Terminal, job: TakeDesk) -> list[Send]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from drivers.api import StationConnected, StationDisconnected, StationEvent
 from firmware_bridge.wire.messages import (
+    Ask,
     Call,
     Credit,
     EntryCheck,
@@ -108,7 +109,7 @@ class Collector(Asking):
             return self._status(terminal, message, now)
         if isinstance(message, Call):
             return self._call(terminal, message, wall)
-        if isinstance(message, EntryCheck):
+        if isinstance(message, (EntryCheck, Ask)):
             return self._question(terminal, message, now, wall)
         return []
 
@@ -168,8 +169,7 @@ class Collector(Asking):
         for work in [*batch.work, *self._queue]:
             if isinstance(work.job, TakeRecord):
                 self._forget(work)
-            elif isinstance(work.job, TakeQuestion) and work.terminal is not None:
-                work.terminal.questions -= 1
+            self._unanswered(work)
         self._queue = deque([*kept, *(work for work in self._queue if not isinstance(work.job, NOT_KEPT))])
         first = not self._trouble
         self._trouble = why

@@ -1,4 +1,6 @@
-"""What terminals ask and only the store can answer: is this entry plausible. Runs inside the batch's transaction.
+"""What terminals ask and only the store can answer: is this entry plausible, what may be shown.
+
+Runs inside the batch's transaction.
 
 A question comes after everything that the same terminal said before, and its answer goes out after the commit, so an
 answer never speaks of something that is not on disk.
@@ -13,12 +15,13 @@ from types import MappingProxyType
 from dealer.deal import Deal
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import FirmwareBridgeError
-from firmware_bridge.wire.messages import EntryCheck, EntryChecked, Message, fit_text
+from firmware_bridge.wire.messages import Ask, EntryCheck, EntryChecked, Message, fit_text
 from firmware_bridge.wire.numbers import CheckCode, RecordKind
 from firmware_bridge.wire.record import RecordBody
 from terminals.entry import Answer, Behind, Budget, Entry, Known, Notice, check
 from terminals.result import BoardState, PassedOut, Played
 from terminals.store import desk, results
+from terminals.sync.feedback import feedback
 from terminals.sync.sense import Senseless, content_of
 from terminals.sync.setup import EventSetup, section_letter
 
@@ -37,6 +40,7 @@ CODES: Mapping[str, CheckCode] = MappingProxyType(
 
 
 NOT_WARNED = Budget()
+Question = EntryCheck | Ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class TakeQuestion:
     board that the question is about, None when it is not known."""
 
     seat: tuple[int, int]
-    message: EntryCheck
+    message: Question
     budget: Budget = NOT_WARNED
     deal: Deal | None = field(default=None, repr=False)
     wall: str = ""
@@ -62,6 +66,8 @@ class Reply:
 def answer(connection: Connection, setup: EventSetup, question: TakeQuestion) -> Reply:
     """The answer of the store as it is in this transaction. A question that makes no sense is not answered."""
     try:
+        if isinstance(question.message, Ask):
+            return Reply(feedback(connection, setup, question.seat, question.message))
         return _check(connection, setup, question, question.message)
     except (Senseless, FirmwareBridgeError):
         return Reply()

@@ -69,3 +69,35 @@ def test_nobody_waits_for_a_host_that_does_not_answer(tmp_path: Path) -> None:
         assert all(terminal.checking.alone == terminal.checking.asked >= 6 for terminal in terminals)
 
     run_evening(tmp_path, story, limits=Limits(asks_open=0))
+
+
+def _curious(evening: Evening) -> None:
+    for terminal in evening.room.station.terminals.values():
+        terminal.curious = True
+
+
+def test_a_received_board_shows_its_traveller_and_a_finished_round_the_ranking(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        _curious(evening)
+        terminals = evening.room.station.terminals
+        await evening.until(lambda: bool(terminals[1].ranking))
+        screen = evening.screen(1)
+        told = terminals[1].feedback
+        assert f"Board {told['board']}: NS " in screen
+        assert f">{told['ns']}-{told['ew']} " in screen
+        assert all(line["kind"] in (1, 2) for line in told["lines"])
+        assert f"Pair {told['ns']}: " in screen
+        assert [one["pair"] for one in terminals[1].ranking["pairs"]] == [told["ns"], told["ew"]]
+        await evening.played()
+
+    run_evening(tmp_path, story)
+
+
+def test_nothing_is_shown_that_the_settings_withhold(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        _curious(evening)
+        await evening.played()
+        terminals = evening.room.station.terminals.values()
+        assert all(not terminal.feedback and not terminal.ranking for terminal in terminals)
+
+    run_evening(tmp_path, story, traveller=False, percentages=False, ranking=False)

@@ -38,12 +38,14 @@ ACCEPTS = frozenset(
         Kind.RESEND,
         Kind.CREDIT,
         Kind.ENTRY_CHECKED,
+        Kind.FEEDBACK,
+        Kind.RANKING,
     }
 )
 
 
 class Station:
-    """checks: terminals ask the host about each entry.
+    """checks: terminals ask the host about each entry. curious: they ask what they may show.
 
     seed: fixes results and timings. chance: draws what must differ at every start. key: of a terminal's id.
     """
@@ -63,6 +65,7 @@ class Station:
         wait_for_all: bool = True,
         corrections: float = 0.0,
         checks: bool = False,
+        curious: bool = False,
         faults: Sequence[Fault] = (),
         key: Callable[[int], bytes | None] = lambda _: None,
         byte_time: float = 0.0,
@@ -75,6 +78,7 @@ class Station:
         self._byte_time = byte_time
         self._corrections = corrections
         self._checks = checks
+        self._curious = curious
         self._key = key
         self._start = now
         self.agenda = Agenda(now)
@@ -140,6 +144,7 @@ class Station:
             self._key(identity),
             self._start,
         )
+        terminal.curious = self._curious
         terminal.keyed_in = lambda: self._after_record(address)
         self.terminals[address] = terminal
         self.tables[address] = Table(

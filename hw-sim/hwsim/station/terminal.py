@@ -14,11 +14,12 @@ from hwsim.agenda import Agenda, Booking
 from hwsim.evidence import Evidence
 from hwsim.memory import Media
 from hwsim.messages import Fields, pack_body, unpack_body
-from hwsim.numbers import CONFIRMED_BY_OPPONENTS, Admission, CallState, Kind, RecordKind, Role
+from hwsim.numbers import CONFIRMED_BY_OPPONENTS, Admission, Ask, CallState, Kind, RecordKind, Role
 from hwsim.speeds import Speed
 from hwsim.station.checking import Checking
 from hwsim.station.nvlog import Stored, TerminalMemory
 from hwsim.station.player import Play
+from hwsim.station.showing import feedback_lines, ranking_lines
 from hwsim.station.upload import Radio, Upload
 
 STATUS_EVERY = 60.0
@@ -67,6 +68,9 @@ class Terminal:
         self.checking = Checking(address, radio, agenda)
         self.call = CallState.NONE  # as the host last said
         self.calling = False  # the key was pressed, and the host has not said that it knows
+        self.curious = False  # the club wants travellers and rankings on the screen
+        self.feedback: Fields = {}
+        self.ranking: Fields = {}
         self.round_index: int | None = None  # what is on the screen
         self.last_line = ""
         self.message_line = ""
@@ -110,6 +114,7 @@ class Terminal:
     def show_round(self, index: int | None) -> None:
         if index != self.round_index:
             self.round_index = index
+            self.feedback = self.ranking = {}
             self._touch_status()
 
     def shown_round(self) -> Fields | None:
@@ -140,6 +145,7 @@ class Terminal:
         waiting = self.waiting()
         if waiting:
             lines.append(f"On this terminal, {waiting} waiting")
+        lines += feedback_lines(self.feedback) + ranking_lines(self.ranking)
         if self.calling:
             lines.append("Calling the director" if self.host_listens() else "No contact. Fetch the director.")
         elif CALLS[self.call]:
@@ -305,6 +311,10 @@ class Terminal:
             case Kind.CALL_STATE:
                 self.calling = False
                 self.call = CallState(fields["state"]) if fields["state"] in tuple(CallState) else CallState.NONE
+            case Kind.FEEDBACK:
+                self.feedback = fields
+            case Kind.RANKING:
+                self.ranking = fields
             case Kind.ENTRY_CHECKED:
                 self.checking.answered(fields)
             case Kind.TEXT:
@@ -330,8 +340,20 @@ class Terminal:
             told = unpack_body(record.body)
             self.last_line = f"Board {told['board']} received"
             self._evidence.write("shown_received", self._shown(record))
+            self._ask_about(told)
         if fresh:
             self._touch_status()
+
+    def _ask_about(self, told: Fields) -> None:
+        """The board is received: what may the table see now?"""
+        if not self.curious:
+            return
+        asked = {"round": told["round"], "board": told["board"]}
+        self._radio.send(self.address, Kind.ASK, {"what": Ask.TRAVELLER, **asked})
+        shown = next((one for one in self.rounds() if one["round"] == told["round"]), None)
+        boards = range(shown["first_board"], shown["first_board"] + shown["board_count"]) if shown else ()
+        if boards and all(self.keyed(told["round"], board) for board in boards):
+            self._radio.send(self.address, Kind.ASK, {"what": Ask.RANKING, "round": told["round"], "board": 0})
 
     def _on_nak(self, fields: Fields) -> None:
         self.upload.refused(fields["journal_id"], fields["seq"], fields["reason"])

@@ -26,7 +26,11 @@ SMALL = st.sampled_from([0, 1, 2, 3, 7, 52, 255])
 @st.composite
 def fields_of(draw: st.DrawFn, kind: int) -> dict[str, Any]:
     """Fields that fit the table of ``kind``, often small numbers that mean something together."""
-    layout = messages._LAYOUTS[kind]
+    return draw(values_of(messages._LAYOUTS[kind]))
+
+
+@st.composite
+def values_of(draw: st.DrawFn, layout: Any) -> dict[str, Any]:
     values: dict[str, Any] = {}
     payload = bytearray(draw(st.binary(min_size=layout.fixed.size, max_size=layout.fixed.size)))
     values.update(zip(layout.names, layout.fixed.unpack(bytes(payload)), strict=True))
@@ -37,8 +41,7 @@ def fields_of(draw: st.DrawFn, kind: int) -> dict[str, Any]:
         if code == "str8":
             values[name] = draw(st.text(max_size=20))
         else:
-            numbers = st.fixed_dictionaries(dict.fromkeys(messages._PLAN_FIELDS, SMALL))
-            values[name] = draw(st.lists(numbers, max_size=4))
+            values[name] = draw(st.lists(values_of(messages._ITEM_LAYOUTS[code[6:]]), max_size=4))
     return values
 
 

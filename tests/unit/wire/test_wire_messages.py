@@ -48,8 +48,8 @@ def message_of(vector):
         value = vector["fields"][name]
         if kind.name.startswith("bytes"):
             value = bytes.fromhex(value)
-        elif kind.name == "list8[plan_round]":
-            value = tuple(PlanRound(**item) for item in value)
+        elif kind.item is not None:
+            value = tuple(kind.item(**item) for item in value)
         elif kind.name.startswith("list8"):
             value = tuple(value)
         fields[name] = value
@@ -216,7 +216,7 @@ def test_no_card_in_reprs_or_errors():
         assert not any(card in text for card in CARD_TEXTS), text
 
 
-HIDDEN = {"ARM", "CARD", "REPORT_DATA", "RECORD", "TEXT", "ENTRY_CHECK", "ENTRY_CHECKED"}
+HIDDEN = {"ARM", "CARD", "REPORT_DATA", "RECORD", "TEXT", "ENTRY_CHECK", "ENTRY_CHECKED", "FEEDBACK"}
 
 
 @pytest.mark.parametrize("vector", MESSAGES, ids=NAMES)

@@ -14,7 +14,6 @@ from firmware_bridge.wire import frames, record
 from firmware_bridge.wire.layout import Direction, layout_of
 from firmware_bridge.wire.messages import BY_KIND, MESSAGE_TYPES, encode, kind_of
 from firmware_bridge.wire.numbers import NUMBERS
-from firmware_bridge.wire.terminal_messages import PlanRound
 
 TEXT = wire_page.PAGE.read_text(encoding="utf-8")
 OF_PAGE = wire_page.messages(TEXT)
@@ -67,10 +66,11 @@ def compare_messages(text, found):
             )
         if code.command and page.rows[0].name != "command_id":
             found.append(f"{page.name}: a command begins with its id")
-        if page.item_rows:
-            compare_rows("plan_round", page.item_rows, rows_of_code(PlanRound), found)
-    if not any(page.item_rows for page in on_page.values()):
-        found.append("no table of plan_round")
+        items = [type_of_list for _, type_of_list in layout_of(code.cls) if type_of_list.item is not None]
+        if len(items) != bool(page.item_rows):
+            found.append(f"{page.name}: the table of its items")
+        for type_of_list in items:
+            compare_rows(type_of_list.name, page.item_rows, rows_of_code(type_of_list.item), found)
 
 
 VENDORS = "vendors; never used by this specification"

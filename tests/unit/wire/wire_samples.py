@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import is_dataclass
 from pathlib import Path
 
 from hypothesis import strategies as st
 
-from firmware_bridge.wire.messages import MESSAGE_TYPES, PlanRound
+from firmware_bridge.wire.layout import layout_of
+from firmware_bridge.wire.messages import MESSAGE_TYPES
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 
@@ -23,8 +25,8 @@ RECORDS = load("records")
 
 def as_plain(value):
     """A field as the vectors write it."""
-    if isinstance(value, PlanRound):
-        return {name: getattr(value, name) for name in PlanRound.__slots__}
+    if is_dataclass(value):
+        return {name: as_plain(getattr(value, name)) for name, _ in layout_of(type(value))}
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, tuple):
@@ -40,13 +42,8 @@ def text_of(limit):
     return st.text(st.characters(codec="utf-8"), max_size=limit // 4) | st.text("ab", max_size=limit)
 
 
-plan_rounds = st.builds(
-    PlanRound,
-    **{name: unsigned(2 if name in ("ns", "ew", "first_board") else 1) for name in PlanRound.__slots__},
-)
-
-
-def field_values(message_type, name, type_name):
+def field_values(name, kind):
+    type_name = kind.name
     if match := re.fullmatch(r"u(\d+)", type_name):
         return unsigned(int(match[1]) // 8)
     if match := re.fullmatch(r"bytes\[(\d+)\]", type_name):
@@ -58,14 +55,12 @@ def field_values(message_type, name, type_name):
         return st.lists(unsigned(8), max_size=8).map(tuple)
     if type_name == "list8[u16]":
         return st.lists(unsigned(2), max_size=255).map(tuple)
-    assert type_name == "list8[plan_round]", type_name
-    return st.lists(plan_rounds, max_size=40).map(tuple)
+    items = {name: field_values(name, kind) for name, kind in layout_of(kind.item)}
+    return st.lists(st.builds(kind.item, **items), max_size=40).map(tuple)
 
 
 def messages_of(message_type):
-    return st.builds(
-        message_type.cls, **{name: field_values(message_type, name, kind.name) for name, kind in message_type.layout}
-    )
+    return st.builds(message_type.cls, **{name: field_values(name, kind) for name, kind in message_type.layout})
 
 
 any_message = st.one_of([messages_of(message_type) for message_type in MESSAGE_TYPES])
