@@ -330,6 +330,7 @@ def test_clear_data_hides_what_was_seen_only_and_can_be_undone(host: Host) -> No
     host.key_in(1, 1, 1, 1, 2)
     client.poll_for_results(events.SESSION)
     host.key_in(1, 1, 2, 1, 2)
+    client.poll_for_td_calls(events.SESSION)  # the second result is in its queue now, and was not told yet
     ok(raw(client, COMMANDS.ClearData, "", ""))
     assert [r.board_number for r in client.poll_for_results(events.SESSION, all=True)] == [2]
     assert len(host.current()) == 2
@@ -665,3 +666,28 @@ def test_what_the_desk_made_of_a_plan_stays_until_the_program_changes_that_secti
     rounds = [section.movement.rounds for section in host.setup.sections if section.movement is not None]
     assert rounds == [3, 2]
     assert any("desk" in text for text in host.alarms())
+
+
+def test_terminals_that_are_away_when_the_event_comes_play_it_too(host: Host) -> None:
+    from terminals.store import ledger
+
+    nowhere = "f" * 16
+    with host.database.transaction() as connection:
+        ledger.begin_in(connection, 101, 1, nowhere, 1)
+    ok(a_client(host).initialize(full_event()))
+    with host.database.transaction() as connection:  # it introduces itself again
+        ledger.begin_in(connection, 101, 1, host.event, 1)
+    host.key_in(1, 1, 1, 1, 2)
+    assert len(host.current()) == 1
+
+
+def test_of_two_results_at_one_place_the_other_is_left_when_one_goes(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    host.key_in(1, 1, 1, 1, 2, tricks=8)
+    host.key_in(1, 1, 1, 2, 1, tricks=10)  # keyed in once more, with the pairs the other way round
+    host.key_in(1, 1, 1, 2, 1, kind=ERASED, replaces=1)
+    told = client.poll_for_results(events.SESSION)
+    assert [(r.is_deleted, r.total_tricks) for r in told] == [(False, 8), (False, 10), (False, 8)]
+    host.key_in(1, 1, 1, 1, 2, kind=ERASED, replaces=3)
+    assert client.poll_for_results(events.SESSION)[-1].is_deleted
