@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from terminals.interop.audit import AuditReport
+from terminals.interop.audit_found import AuditReport
 from terminals.interop.audit_values import Mismatch
 from terminals.scoring.rounding import decimal_text
 
