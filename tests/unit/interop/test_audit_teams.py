@@ -7,7 +7,8 @@ import re
 import pytest
 from interop_teams import round_robin
 
-from terminals.interop.audit import AuditReport, audit_event
+from terminals.interop.audit import audit_event
+from terminals.interop.audit_found import AuditReport
 from terminals.interop.usebio_read import read_usebio
 from terminals.interop.usebio_write import write_usebio
 from terminals.scoring.profile import VpScale
