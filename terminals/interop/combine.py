@@ -1,4 +1,7 @@
-"""Result files put together: the sections of one evening as one field, or the sessions of one event as one ranking."""
+"""Result files put together: the sections of one evening as one field, or the sessions of one event as one ranking.
+
+Laws are cited by their edition of 2007.
+"""
 
 from __future__ import annotations
 

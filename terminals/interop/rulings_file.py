@@ -2,6 +2,8 @@
 
 This is how a director corrects an evening that is over, or was kept on paper: weighted and split scores (Law 12C1),
 artificial ones (12C2), forms of a fouled board (87) and penalties (90, 91), each with its Law, reason and name.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Matches are those of the movement: head to head is one match of all its segments, a round robin or a Swiss event has a
 match a round, American Whist one for each set that two teams play both ways.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 ``plan.apply`` says what each does to the plan. Rounds count from 1; "from round r" means that rounds before r stay as
 they were played. Nothing here is a result: results follow the play (board, pairs), whatever the plan says.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ Whist (4 to 24 players at up to 6 tables, all tables on the same set): with 4n p
 once and opposes everybody twice; with 5, 9, 13 or 17 one sits out each round. Rainbow (a table count that is a prime
 number, 8 or 9): boards stay, North, South, East and West move by four different steps, so that each round brings
 a new partner and new opponents.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

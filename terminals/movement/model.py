@@ -7,6 +7,8 @@ loaded from a file and one repaired in mid-session are the same kind of value. `
 Numbers: rounds and tables count from 1. A pair number names one pair in the whole movement (NS and EW pairs of a
 two-winner Mitchell don't share numbers). In an individual the "pairs" are player numbers. A sit-out is a fact of its
 own, never a result and never a seating against nobody.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

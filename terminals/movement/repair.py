@@ -3,6 +3,8 @@
 Wrong pairs sat down, a relay was skipped, a whole line did not move: the round is rewritten as it was played. From
 there the plan is either taken up again, or everybody goes on from where he is. Either way a board that one side has
 played is taken out of its later rounds (Law 15), and what the other side loses is listed.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

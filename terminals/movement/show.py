@@ -1,4 +1,7 @@
-"""Movements as text: the plan drawn as a grid, the guide card of a pair, the card of a table, what to announce."""
+"""Movements as text: the plan drawn as a grid, the guide card of a pair, the card of a table, what to announce.
+
+Laws are cited by their edition of 2007.
+"""
 
 from __future__ import annotations
 

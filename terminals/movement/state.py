@@ -1,4 +1,7 @@
-"""The state of a session's plan, and the two small changes to it that all others are made of."""
+"""The state of a session's plan, and the two small changes to it that all others are made of.
+
+Laws are cited by their edition of 2007.
+"""
 
 from __future__ import annotations
 

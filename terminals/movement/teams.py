@@ -2,6 +2,8 @@
 
 Team k of T has the pairs k ("home", usually North-South) and T + k. In a match both pairs play the same boards against
 the two pairs of the other team, one in each direction, so that the two results can be compared.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations

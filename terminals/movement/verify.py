@@ -5,6 +5,8 @@ played twice (Law 15), (4) a pair against itself, (5) one physical board at two 
 (6) numbers out of range, (7) boards that can't be resolved. Warnings are for the director to decide: (8) meeting more
 than once, (9) unequal numbers of boards, (10) less than 70 % of the boards in play, (11) boards with unequal numbers
 of results, (12) boards with too few results, (13) sitting out more than one round.
+
+Laws are cited by their edition of 2007.
 """
 
 from __future__ import annotations
