@@ -14,11 +14,13 @@ from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.errors import ConfigError, EntryError
 
 if TYPE_CHECKING:
+    from terminals.interop.exchange import ExchangePlayer
     from terminals.interop.publish import EventInfo
     from terminals.interop.slip_session import PaperSession
     from terminals.interop.slips import SlipEntry
     from terminals.interop.team_event import TeamScoring
     from terminals.movement.model import Movement
+    from terminals.scoring.lines import Contestant
     from terminals.scoring.profile import Profile
 
 SOURCE_HELP = "SOURCE is a .yaml or .csv file, or a movement such as mitchell:7x4 (see: movement kinds)."
@@ -69,6 +71,7 @@ def slips(source: str, out: str, paper: str, title: str, section: str) -> Outcom
 @click.option("--profile", default="plain", show_default=True, metavar="NAME|FILE.toml", help="Scoring profile.")
 @click.option("--method", type=click.Choice(METHODS), help="Default: matchpoints, and imps for teams.")
 @click.option("--scale", default="profile", show_default=True, help=SCALE_HELP)
+@click.option("--names", type=click.Path(path_type=Path), help="CSV: number and names; of a team, its own name first.")
 @click.option("--knockout", is_flag=True, help="Teams: a board with unequal scores counts the mean (Law 12C4).")
 @command("results enter")
 def enter(
@@ -80,6 +83,7 @@ def enter(
     profile: str,
     method: str | None,
     scale: str,
+    names: Path | None,
     knockout: bool,
 ) -> Outcome:
     """Key in pick-up slips, one short line a board; every slip is saved when it is complete."""
@@ -94,7 +98,7 @@ def enter(
     method = _method(movement, method)
     session = PaperSession(movement, section, teams=_team_scoring(movement, method, scale, knockout, chosen))
     target = Path(out)
-    info = EventInfo(title, date)
+    info = EventInfo(title, date, players={} if names is None else _names(names, session))
     if target.exists():
         info = _continue(session, target, info)
     keeper = _Keeper(session, target, info, chosen, method)
@@ -147,12 +151,45 @@ def _team_scoring(movement: Movement, method: str, scale: str, knockout: bool, p
 def _continue(session: PaperSession, target: Path, info: EventInfo) -> EventInfo:
     from dataclasses import replace
 
+    from terminals.interop.exchange import ExchangePlayer
     from terminals.interop.result_files import read_results_file
 
     event = read_results_file(target)
     count = session.restore(event)
     progress(f"{count} results of an earlier run were taken over.")
-    return replace(info, title=info.title or event.title, date=info.date or event.date)
+    kept = {
+        one.contestant: ((ExchangePlayer(one.name), *one.players) if one.name else one.players)
+        for one in event.entrants
+        if one.players or one.name
+    }
+    return replace(
+        info, title=info.title or event.title, date=info.date or event.date, players={**kept, **info.players}
+    )
+
+
+def _names(path: Path, session: PaperSession) -> dict[Contestant, tuple[ExchangePlayer, ...]]:
+    """Rows of a number and one name or several; a first row without a number is a heading."""
+    from terminals.interop.csv_text import read_csv
+    from terminals.interop.exchange import ExchangePlayer
+    from terminals.interop.result_files import read_bytes
+
+    known = {one.number: one for one in session.contestants}
+    out: dict[Contestant, tuple[ExchangePlayer, ...]] = {}
+    for at, (line, cells) in enumerate(read_csv(read_bytes(path), str(path))):
+        number = int(cells[0]) if re.fullmatch(r"\d{1,4}", cells[0], re.ASCII) else 0
+        if not number and at == 0:
+            continue
+        people = tuple(ExchangePlayer(cell[:80]) for cell in cells[1:9] if cell)
+        if number not in known or known[number] in out or not people:
+            twice = number in known and known[number] in out
+            raise EntryError(
+                "This number is there twice." if twice else "A number of this movement and a name are wanted.",
+                where=f"{path}, line {line}",
+                next_step="Write each line like 7;Anna Nowak;Jan Kot.",
+                code="bad-names",
+            )
+        out[known[number]] = people
+    return out
 
 
 def _typed() -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dealer.board import vulnerability_of
 from dealer.cards import Suit, rank_of, suit_of
@@ -11,7 +11,9 @@ from terminals.interop.print_sheet import Sheet, TableColumn
 from terminals.interop.publish import ranked
 from terminals.result import Artificial, Assigned, PassedOut, Played
 from terminals.scoring.boards import Method
-from terminals.scoring.lines import Contestant
+from terminals.scoring.lines import Contestant, LineKey
+from terminals.scoring.rounding import decimal_text
+from terminals.scoring.teams import TeamMethod
 
 _POINT_NAMES = {
     Method.MATCHPOINTS: "MP",
@@ -36,15 +38,45 @@ def _label(contestant: Contestant, event: ExchangeEvent) -> str:
     return f"{contestant.section if many else ''}{contestant.number}"
 
 
+def _side_label(contestants: Sequence[Contestant], event: ExchangeEvent) -> str:
+    """``7``, or ``3+8`` for the two players of a passing partnership."""
+    return "+".join(_label(one, event) for one in contestants)
+
+
+def _total_name(event: ExchangeEvent) -> str:
+    if event.kind is EventKind.TEAMS:
+        return {"VPS": "VP", "VP": "VP", "IMPS": "IMPs"}.get(event.match_scoring.upper(), "Points")
+    return _TOTAL_NAMES[event.method]
+
+
+def _point_name(event: ExchangeEvent) -> str:
+    if event.kind is EventKind.TEAMS:
+        return "IMP" if event.team_method is TeamMethod.IMPS else "Points"
+    return _POINT_NAMES[event.method]
+
+
+def _match_points(event: ExchangeEvent) -> dict[tuple[LineKey, bool], str]:
+    """What a team match made of a line's board, from the side of its North-South or its East-West."""
+    out: dict[tuple[LineKey, bool], str] = {}
+    full = 2 if event.team_method is TeamMethod.BOARD_A_MATCH else 0
+    for match in event.matches:
+        for board in match.boards:
+            if board.points is None or board.north_south is None or board.east_west is None:
+                continue
+            theirs = decimal_text(full - board.points.value, board.points.decimals)
+            first, second = board.north_south.line.key, board.east_west.line.key
+            out[first, True] = out[second, False] = board.points.text
+            out[first, False] = out[second, True] = theirs
+    return out
+
+
 def ranking_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
     """The ranking of every winner group, in the order of the event."""
     sheet = Sheet(event.title or "Ranking", page=page, subtitle=_subtitle(event))
     groups = ranked(event.entrants)
     with_master_points = any(one.master_points is not None for one in event.entrants)
     with_penalties = any(one.adjustment is not None and one.adjustment.value for one in event.entrants)
-    total = _TOTAL_NAMES[event.method]
-    if event.kind is EventKind.TEAMS:
-        total = {"VPS": "VP", "VP": "VP", "IMPS": "IMPs"}.get(event.match_scoring.upper(), "Points")
+    total = _total_name(event)
     fixed = [
         TableColumn("Place", 40, "right"),
         TableColumn("No.", 40, "right"),
@@ -96,7 +128,7 @@ def result_cells(one: ExchangeLine) -> tuple[str, str, str, str]:
 def travellers_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
     """Every board with all its results, best North-South score first; a board is not divided when it fits a page."""
     sheet = Sheet(f"{event.title or 'Results'}: travellers", page=page, subtitle=_subtitle(event))
-    points = _POINT_NAMES[event.method]
+    points, compared = _point_name(event), _match_points(event)
     columns = [
         TableColumn("N-S", 40, "centre"),
         TableColumn("E-W", 40, "centre"),
@@ -119,33 +151,33 @@ def travellers_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
         height = 12.0 * (len(lines) + 1) + 12
         sheet.heading(f"{title}, section {section}" if many else title, keep=min(height, 500))
         lines.sort(key=lambda one: (one.score is None, -(one.score or 0), one.line.ns.number))
-        sheet.table(columns, [_traveller_row(one, event) for one in lines])
+        sheet.table(columns, [_traveller_row(one, event, compared) for one in lines])
     return sheet.finish()
 
 
-def _traveller_row(one: ExchangeLine, event: ExchangeEvent) -> list[str]:
+def _traveller_row(one: ExchangeLine, event: ExchangeEvent, compared: Mapping[tuple[LineKey, bool], str]) -> list[str]:
     contract, declarer, lead, tricks = result_cells(one)
     score = one.score
     if one.line.form:
         contract = f"{contract} ({one.line.form})"
     return [
-        _label(one.line.ns, event),
-        _label(one.line.ew, event),
+        _side_label(one.line.credited_ns, event),
+        _side_label(one.line.credited_ew, event),
         contract,
         declarer,
         lead,
         tricks,
         str(score) if score is not None and score >= 0 else "",
         str(-score) if score is not None and score < 0 else "",
-        one.ns_points.text if one.ns_points is not None else "",
-        one.ew_points.text if one.ew_points is not None else "",
+        one.ns_points.text if one.ns_points is not None else compared.get((one.line.key, True), ""),
+        one.ew_points.text if one.ew_points is not None else compared.get((one.line.key, False), ""),
     ]
 
 
 def scorecards_pdf(event: ExchangeEvent, *, page: str = "a4", only: Sequence[Contestant] = ()) -> bytes:
     """A page for each pair (or player, or team): its boards in order, scores from its own side."""
     sheet = Sheet(f"{event.title or 'Results'}: scorecards", page=page, subtitle=_subtitle(event))
-    points = _POINT_NAMES[event.method]
+    points, compared = _point_name(event), _match_points(event)
     columns = [
         TableColumn("Board", 40, "right"),
         TableColumn("Side", 34, "centre"),
@@ -172,7 +204,7 @@ def scorecards_pdf(event: ExchangeEvent, *, page: str = "a4", only: Sequence[Con
         first = False
         sheet.heading(_card_title(entrant, event))
         rows = [
-            _card_row(one, north_south, names, event)
+            _card_row(one, north_south, names, event, compared)
             for one, north_south in sorted(
                 own_lines.get(entrant.contestant, []), key=lambda pair: (pair[0].line.board, pair[0].line.play)
             )
@@ -184,14 +216,18 @@ def scorecards_pdf(event: ExchangeEvent, *, page: str = "a4", only: Sequence[Con
 def _card_title(entrant: Entrant, event: ExchangeEvent) -> str:
     parts = [_label(entrant.contestant, event), entrant.direction, entrant.names]
     if entrant.total is not None:
-        parts.append(f"{entrant.total.text} {_TOTAL_NAMES[event.method]}")
+        parts.append(f"{entrant.total.text} {_total_name(event)}")
     if entrant.place:
         parts.append(f"place {entrant.place}")
     return "   ".join(part for part in parts if part)
 
 
 def _card_row(
-    one: ExchangeLine, north_south: bool, names: dict[Contestant, Entrant], event: ExchangeEvent
+    one: ExchangeLine,
+    north_south: bool,
+    names: dict[Contestant, Entrant],
+    event: ExchangeEvent,
+    compared: Mapping[tuple[LineKey, bool], str],
 ) -> list[str]:
     contract, declarer, lead, tricks = result_cells(one)
     others = one.line.credited_ew if north_south else one.line.credited_ns
@@ -210,5 +246,5 @@ def _card_row(
         lead,
         tricks,
         "" if score is None else str(score),
-        points.text if points is not None else "",
+        points.text if points is not None else compared.get((one.line.key, north_south), ""),
     ]

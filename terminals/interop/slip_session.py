@@ -72,6 +72,13 @@ class PaperSession:
             raise EntryError(f"Nobody plays at table {table} in round {round_number}.", code="no-slip")
         return found
 
+    @property
+    def contestants(self) -> list[Contestant]:
+        """Everybody of the movement, as they are ranked."""
+        if self.movement.format is Format.TEAMS:
+            return [Contestant("", team.number) for team in self.movement.teams]
+        return [self._contestant(number) for number in self.movement.contestants]
+
     def _contestant(self, number: int) -> Contestant:
         return Contestant(self.section, number)
 

@@ -139,7 +139,10 @@ def _byes(movement: Movement) -> dict[int, int]:
 def _entrants(
     movement: Movement, rounds: list[RoundScore], byes: Mapping[int, int], profile: Profile, info: EventInfo
 ) -> tuple[Entrant, ...]:
-    """Ranked teams. A bye counts in the total and stands beside it as an adjustment."""
+    """Ranked teams. A bye counts in the total and stands beside it as an adjustment.
+
+    The first of a team's names is the team's own.
+    """
     everybody = tuple(Contestant("", team.number) for team in movement.teams)
     extra = [
         RoundScore(Contestant("", number), -at, None, kind=RoundKind.BYE)
@@ -151,16 +154,17 @@ def _entrants(
     for row in rows:
         number = row.contestant.number
         free = profile.bye_vp * byes.get(number, 0)
+        people = info.players.get(row.contestant, ())
         out.append(
             Entrant(
                 row.contestant,
                 str(number),
-                info.players.get(row.contestant, ()),
+                people[1:],
                 total=shown(row.value),
                 place=row.place_text,
                 boards=row.boards,
                 adjustment=shown(free) if free else None,
-                name=f"Team {number}",
+                name=people[0].name if people else f"Team {number}",
             )
         )
     return tuple(out)

@@ -17,7 +17,10 @@ from firmware_bridge.errors import EntryError
 from terminals.interop.exchange import ExchangeEvent, Published
 from terminals.interop.print_results import ranking_pdf, scorecards_pdf, travellers_pdf
 from terminals.interop.print_sheet import PAGE_SIZES, Sheet, TableColumn
+from terminals.interop.publish import EventInfo
+from terminals.interop.slip_session import PaperSession
 from terminals.interop.slips import Slip, by_round, slips_pdf
+from terminals.movement.catalog import build
 
 EVENT = published(with_rulings(mitchell(9, 9, 3)))
 SLIPS = [Slip("A", table, turn, str(table), str(table + 20), (1, 2, 3)) for turn in (2, 1) for table in range(1, 10)]
@@ -101,6 +104,26 @@ def test_teams_and_empty_events_print() -> None:
     empty = ExchangeEvent()
     for printer in (ranking_pdf, travellers_pdf, scorecards_pdf):
         assert pages(printer(empty)) == 1
+
+
+def test_teams_see_what_their_match_made_of_a_board(tmp_path: Path) -> None:
+    event = round_robin()
+    match = event.matches[0]
+    board = match.boards[0]
+    assert board.points is not None
+    cards = text(scorecards_pdf(event, only=[match.team]), tmp_path)
+    assert " VP " in cards
+    assert "%" not in cards
+    assert len(re.findall(rf"^ +1 +(?:N-S|E-W) .* {board.points}$", cards, re.MULTILINE)) == 2
+    assert "IMP N-S" in text(travellers_pdf(event), tmp_path)
+
+
+def test_travellers_of_an_individual_name_both_partners(tmp_path: Path) -> None:
+    session = PaperSession(build("individual:8x2"))
+    entry = session.entries[1, 1]
+    entry.enter("3nt n 9")
+    found = text(travellers_pdf(session.event(EventInfo("x", "2026-11-26"))), tmp_path)
+    assert re.search(r"\d\+\d +\d\+\d +3NT", found)
 
 
 def test_a_thousand_pairs_fill_many_pages_with_a_head_each(tmp_path: Path) -> None:

@@ -157,3 +157,26 @@ def test_a_match_is_keyed_in_and_continued(
         ("multiple-teams:6x3",),
     ):
         assert enter(monkeypatch, "q\n", *wrong, "--out", str(tmp_path / "w.json")) in (1, 2)
+
+
+def test_names_are_keyed_in_from_a_file_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = tmp_path / "n.csv"
+    for source, text, wanted in (
+        ("head-to-head:1x2", "No;Team;Player\n1;Żbiki;Anna Nowak\n2;Owls\n", ["Żbiki", "Owls"]),
+        ("mitchell:3x2", "1;Anna Łoś;Jan Kot\n4;Ewa Ryś;Adam Bąk\n", ["Anna Łoś & Jan Kot", "Ewa Ryś & Adam Bąk"]),
+        ("individual:8x2", "1;Anna Łoś\n2;Jan Kot\n", ["Anna Łoś", "Jan Kot"]),
+    ):
+        out = tmp_path / f"{source.partition(':')[0]}.json"
+        names.write_text(text)
+        assert enter(monkeypatch, "3nt n 9\nq\n", source, "--out", str(out), "--names", str(names)) == 0
+        assert enter(monkeypatch, "q\n", source, "--out", str(out)) == 0
+        found = {one.names for one in read_results_json(out.read_bytes()).entrants}
+        assert set(wanted) <= found
+    capsys.readouterr()
+    for wrong in ("1;Ann\n1;Bob\n", "99;Ann\n", "1\n", "x;y\nz;Ann\n"):
+        names.write_text(wrong)
+        out = tmp_path / "w.json"
+        assert enter(monkeypatch, "q\n", "mitchell:3x2", "--out", str(out), "--names", str(names)) == 1
+        assert "line" in capsys.readouterr().err
