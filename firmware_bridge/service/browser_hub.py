@@ -19,7 +19,7 @@ from typing import Any
 
 from drivers.api import StationConnected, StationEvent, StationIdentity, StationMessage
 from firmware_bridge.errors import EntryError, LinkLost
-from firmware_bridge.wire.messages import Call, Message, Record, TermGone, TermHello, TermStatus
+from firmware_bridge.wire.messages import Call, Message, Record, RecordAck, TermGone, TermHello, TermStatus
 from firmware_bridge.wire.numbers import GoneReason, Role
 
 URL = "browser://"
@@ -90,6 +90,7 @@ class BrowserHub:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
+        self.crc_of: Callable[[int, int, int], int | None] = lambda device, journal, seq: None
         self.boot = secrets.token_hex(4)
         self._events: asyncio.Queue[StationEvent | None] = asyncio.Queue(4096)
         self._boxes: dict[int, Box] = {}
@@ -110,6 +111,10 @@ class BrowserHub:
         if self._closed:
             raise LinkLost("The browser terminals are closed.", where=self.url)
         value = message_json(message)
+        if isinstance(message, RecordAck):
+            # Pages of a cloned phone share a mailbox: with the CRC each sees whether its own record is meant.
+            crc = self.crc_of(message.device_id, message.journal_id, message.upto)
+            value |= {} if crc is None else {"crc": crc}
         if address == 0:
             for box in self._boxes.values():
                 box.put(value)

@@ -20,6 +20,7 @@ from firmware_bridge.errors import FirmwareBridgeError
 from firmware_bridge.service.api_access import Access, Failures
 from firmware_bridge.service.browser_hub import MODEL, BrowserHub
 from firmware_bridge.service.desk_stream import Stream, encode
+from firmware_bridge.wire.record import BODY_SIZE, record_crc
 from terminals.entry import Budget
 from terminals.scoring.boards import Method
 from terminals.scoring.lines import Contestant, PenaltyUnit, SessionAdjustment
@@ -27,10 +28,10 @@ from terminals.scoring.profile import PLAIN, Profile
 from terminals.scoring.profile_file import load_profile
 from terminals.scoring.session import SessionScore, score_session
 from terminals.store import desk as desk_store
-from terminals.store import results
+from terminals.store import ledger, results
 from terminals.store.desk import Device, DeviceState, Person
 from terminals.store.results import CurrentResult
-from terminals.store.values import PlayKey
+from terminals.store.values import PlayKey, RecordKey
 from terminals.sync import roster
 from terminals.sync.event_store import EventStore
 from terminals.sync.period import Period, finish_when_due, period
@@ -218,7 +219,13 @@ class Desk:
 
         self._service = service
         service.collector.deals = lambda section, board: deals_of(self).get(board)
+        self.hub.crc_of = self._crc_of
         self.reload()
+
+    def _crc_of(self, device: int, journal: int, seq: int) -> int | None:
+        """The CRC of a stored record of a result."""
+        body = self.store.read(lambda connection: ledger.body_of(connection, RecordKey(device, journal, seq)))
+        return None if body is None or len(body) != BODY_SIZE else record_crc(device, journal, seq, body)
 
     def reload(self) -> None:
         """Read everything of the event anew."""

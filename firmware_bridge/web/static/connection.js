@@ -122,7 +122,10 @@ export class Connection {
       if (message.kind === "RECORD_ACK") {
         acked = true;
         this.credit = message.credit;
-        await this.journal.acknowledge(message.journal_id, message.upto);
+        // A cloned phone may have used the same numbers for other results: what is stored must be what is here.
+        // If it is not, ours is sent all the same: the host keeps both, tells the director, and refuses the number.
+        if (await this.journal.differs(message.journal_id, message.upto, message.crc)) this.again = true;
+        else await this.journal.acknowledge(message.journal_id, message.upto);
       } else if (message.kind === "CREDIT") this.credit = message.credit;
       else if (message.kind === "RESEND") this.from = { journal: message.journal_id, seq: message.from_seq };
       else if (message.kind === "RECORD_NAK") await this.#refused(message);

@@ -1,7 +1,7 @@
 // The phone's own log of what was keyed in, in IndexedDB: a record is written here first, and stays until RECORD_ACK.
 // Two tabs share it: numbers are given inside one transaction, so that no number is given twice.
 
-import { packBody, packRecord } from "./record.js";
+import { crcOf, packBody, packRecord } from "./record.js";
 
 function wait(request) {
   return new Promise((done, failed) => {
@@ -105,6 +105,12 @@ export class Journal {
       }
     }
     await finished(transaction);
+  }
+
+  // True when the record that the host has under this number is not ours. crc: of the host's record, if it said.
+  async differs(journal, seq, crc) {
+    const own = (await this.all()).find((r) => r.journal === journal && r.seq === seq && !r.acked);
+    return own !== undefined && crc !== undefined && crcOf(own.bytes) !== crc;
   }
 
   // The host knows this number with other contents: a new journal, and what it has not taken goes there.

@@ -48,6 +48,12 @@ export function packRecord(deviceHex, journal, seq, body) {
   return btoa(String.fromCharCode(...bytes));
 }
 
+// The CRC that a packed record carries.
+export function crcOf(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new DataView(bytes.buffer).getUint32(22, true);
+}
+
 export function clockNow() {
   return Math.floor(Date.now() / 4000) & 0xffff;
 }
