@@ -12,7 +12,7 @@ import click
 from dealer.files import write_file
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.errors import ConfigError, EntryError
-from terminals.movement import catalog, files, show
+from terminals.movement import catalog, files, show, written
 from terminals.movement.model import Movement
 from terminals.movement.propose import MINUTES_PER_BOARD, MINUTES_PER_MOVE, Proposal, Question, propose_sections
 from terminals.movement.propose import propose as proposals
@@ -193,7 +193,7 @@ def show_command(source: str, pair: int | None, table: int | None, width: int) -
         if not 1 <= table <= plan.tables:
             raise ConfigError(f"There is no table {table} in {plan.tables} tables.", where="--table")
         return Outcome(facts, show.table_text(plan, table).rstrip())
-    return Outcome({**facts, "plan": files.to_dict(plan)}, show.draw(plan, width).rstrip())
+    return Outcome({**facts, "plan": written.to_dict(plan)}, show.draw(plan, width).rstrip())
 
 
 @movement.command("cards", epilog=SOURCE_HELP)
@@ -234,7 +234,7 @@ def save(source: str, out: str) -> Outcome:
         raise ConfigError("Movements are written as .yaml or .csv.", where=f"--out {out}")
     if suffix == ".csv" and plan.teams:
         raise ConfigError("Team movements need YAML.", where=f"--out {out}", next_step="Write a .yaml file.")
-    write_file(out, (files.to_csv(plan) if suffix == ".csv" else files.to_yaml(plan)).encode())
+    write_file(out, (written.to_csv(plan) if suffix == ".csv" else written.to_yaml(plan)).encode())
     return Outcome({**_facts(plan), "out": out}, f"{plan.name}: {out}.")
 
 
@@ -272,7 +272,7 @@ def draw_command(
     met, had_bye = swiss.history(plan)
     found = swiss.draw(order, met, had_bye, halves=plan.rounds == 0)
     plan = swiss.add_round(plan, found, absent=absent)
-    write_file(out, files.to_yaml(plan).encode())
+    write_file(out, written.to_yaml(plan).encode())
     lines = [f"Round {plan.rounds}"]
     lines += [f"  {a} - {b}{'   they meet again' if (a, b) in found.repeats else ''}" for a, b in found.couples]
     lines += [f"  {found.bye} sits out"] if found.bye else []

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from terminals.movement.files import short_boards
 from terminals.movement.model import Direction, Format, Movement, Seating, SitOut
 from terminals.movement.verify import Report
+from terminals.movement.written import short_boards
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from firmware_bridge.errors import EntryError
 from firmware_bridge.wire.messages import PlanRound, TablePlan
-from terminals.movement import files
+from terminals.movement import files, written
 from terminals.movement.model import Direction, Movement, SitOut
 from terminals.settings import DEFAULT, EventSettings
 
@@ -184,7 +184,7 @@ def _check_movement(letter: str, movement: Movement) -> None:
 
 
 # A movement is stored in the form of its file, whose reader names what is wrong with it.
-movement_to_dict, movement_from_dict = files.to_dict, files.from_dict
+movement_to_dict, movement_from_dict = written.to_dict, files.from_dict
 
 
 def setup_to_json(setup: EventSetup) -> str:

@@ -17,7 +17,7 @@ from terminals.interop.results_json import write_results_json
 from terminals.interop.slip_session import PaperSession
 from terminals.interop.slips import SlipLine
 from terminals.interop.swiss_pairs import swiss_standing
-from terminals.movement import files, swiss
+from terminals.movement import files, swiss, written
 from terminals.movement.catalog import build
 from terminals.movement.model import Movement
 from terminals.result import PassedOut, Played
@@ -93,7 +93,7 @@ def test_what_is_no_swiss_event_is_refused() -> None:
 def test_the_standing_leads_to_the_next_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     movement = drawn(8, 1)
     plan, results = tmp_path / "swiss.yaml", tmp_path / "r.json"
-    plan.write_text(files.to_yaml(movement))
+    plan.write_text(written.to_yaml(movement))
     results.write_bytes(write_results_json(played(movement).event(EventInfo("x", "2026-11-26"))))
     assert main(["results", "swiss", str(plan), str(results), "--carry", "3=2.5", "--json"]) == 0
     told = json.loads(capsys.readouterr().out.splitlines()[-1])

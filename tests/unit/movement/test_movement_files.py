@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import EntryError, ExitStatus
-from terminals.movement import families, files, happenings, individual, teams
+from terminals.movement import families, files, happenings, individual, teams, written
 from terminals.movement.arrow import switched
 from terminals.movement.howell import howell
 from terminals.movement.mitchell import mitchell
@@ -37,8 +37,8 @@ MOVEMENTS = [
 
 @pytest.mark.parametrize("movement", MOVEMENTS, ids=lambda m: m.kind)
 def test_yaml_and_json_keep_everything(movement: Movement) -> None:
-    assert files.from_yaml(files.to_yaml(movement)) == movement
-    assert files.from_dict(json.loads(json.dumps(files.to_dict(movement)))) == movement
+    assert files.from_yaml(written.to_yaml(movement)) == movement
+    assert files.from_dict(json.loads(json.dumps(written.to_dict(movement)))) == movement
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_yaml_and_json_keep_everything(movement: Movement) -> None:
 )  # fmt: skip
 def test_csv_keeps_seats(movement: Movement, tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
-    path.write_text(files.to_csv(movement), encoding="utf-8")
+    path.write_text(written.to_csv(movement), encoding="utf-8")
     again = files.load(path)
     assert again.seatings == movement.seatings
     assert again.sit_outs == movement.sit_outs
@@ -195,7 +195,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 @given(cut=st.integers(0, 3000), flip=st.integers(0, 255))
 @settings(max_examples=150, deadline=None)
 def test_damaged_files_are_read_or_refused(cut: int, flip: int) -> None:
-    text = files.to_yaml(mitchell(4, 3, missing=Direction.NS))
+    text = written.to_yaml(mitchell(4, 3, missing=Direction.NS))
     cut %= len(text)
     for damaged in (text[:cut], text[:cut] + chr(flip) + text[cut + 1 :]):
         try:
