@@ -256,3 +256,18 @@ def test_the_documentation_names_every_command_that_is_served() -> None:
     for number in supported().values():
         name = theirs[number]
         assert name in page or name.startswith(("Poll", "Accept")), name
+
+
+def test_a_correction_of_the_program_is_told_at_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(service: Service) -> None:
+        await service.post(5, events.an_event().to_dict())
+        sent: list[Any] = []
+        collector = service.desk.service.collector
+        monkeypatch.setattr(collector, "text", lambda *where, **how: [(*where, how)])
+        monkeypatch.setattr(service.desk.service, "send", sent.extend)
+        await service.post(10, [events.a_result(2, 1, 1, 3, 4).to_dict()], events.SESSION)
+        ((text, section, table, how),) = sent
+        assert text.startswith("Board 1: the scoring program says 3NT N")
+        assert (section, table, how) == (1, 2, {"urgent": True})
+
+    with_service(tmp_path, work)

@@ -1,0 +1,179 @@
+"""Corners of the Data Connector that the workflow does not pass through."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import client_events as events
+import pytest
+from bridgemate_dataconnector import dto
+from dc_host import Host, a_client, ok
+from test_dc_workflow import an_update, full_event
+
+from terminals.interop.data_connector import shapes
+from terminals.interop.data_connector.envelope import Refusal, read_request
+from terminals.interop.data_connector.movements import build
+from terminals.result import Average, FixedPercent, PassedOut
+from terminals.store import desk
+from terminals.store.values import PlayKey
+
+KINDS = dto.DataConnectorResponseData
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    made = Host(tmp_path / "events.db")
+    yield made
+    made.database.close()
+
+
+def test_a_result_that_is_there_already_makes_no_event(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    host.key_in(1, 1, 1, 1, 2, lead=3)
+    client._transport.lose = 2  # type: ignore[attr-defined]
+    ok(client.send_results(events.SESSION, [events.a_result(1, 1, 1, 1, 2)]))
+    assert [row.changes for row in host.current()] == [1]
+    assert len(client.poll_for_results(events.SESSION)) == 1
+    client._transport.lose = 2  # type: ignore[attr-defined]
+    ok(client.send_results(events.SESSION, [events.a_result(1, 1, 1, 1, 2, total_tricks=7)]))
+    assert [row.changes for row in host.current()] == [2]
+
+
+def test_the_desk_sees_a_call_that_the_program_makes_and_answers(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    call = dto.TdCallDTO(events.SESSION, "A", 2, 1, 20, 15, 1)
+    for status in (1, 2, 4, 3):
+        call.status = status
+        for _ in range(2):
+            ok(client.send_td_calls(events.SESSION, [call]))
+    found = [
+        (item.kind, item.data["state"], item.data["table"])
+        for item in desk.desk_events(host.database._connection, host.event)
+        if "state" in item.data
+    ]
+    assert found == [("call", 1, 2), ("call-answered", 2, 2), ("call-answered", 1, 2), ("call-answered", 3, 2)]
+    assert client.poll_for_td_calls(events.SESSION, all=True) == []
+
+
+def test_sections_keep_their_numbers_when_the_event_is_sent_again(host: Host) -> None:
+    client = a_client(host)
+    both = [events.a_section(events.mitchell(3, 2, overlap=True), winners=2)]
+    ok(client.initialize(events.an_event(events.a_session(both))))
+    host.key_in(1, 1, 1, 1, 101)
+    other = events.a_session([events.a_section(events.mitchell(3, 2), winners=2)])
+    ok(client.initialize(events.an_event(other, commands=5)))
+    movement = host.setup.sections[0].movement
+    assert movement is not None
+    assert movement.groups[1].contestants == (104, 105, 106)
+    tables = events.mitchell(3, 2)
+    tables[0][2] = (1, 5, 11, 12)
+    ok(client.update_movement(an_update(events.a_section(tables, winners=2))))
+    movement = host.setup.sections[0].movement
+    assert movement is not None
+    assert movement.groups[1].contestants == (104, 105, 106)
+
+
+def test_a_new_event_with_clear_data_hides_what_was_seen_of_the_old_one(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    host.key_in(1, 1, 1, 1, 2)
+    client.poll_for_results(events.SESSION)
+    second = events.a_session(
+        [events.a_section(events.howell_two(), session=events.OTHER)], events.OTHER, events.guid(7)
+    )
+    ok(client.initialize(events.an_event(second, event=events.guid(7), commands=135)))
+    assert client.poll_for_results(events.SESSION, all=True) == []
+
+
+def movement_of(tables: list[list[tuple[int, ...]]], **changes: object):  # type: ignore[no-untyped-def]
+    made = events.a_section(tables)
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return build(shapes.read(shapes.SECTION, made.to_dict())).movement
+
+
+def test_two_tables_share_boards_and_more_have_copies() -> None:
+    two = movement_of([[(1, 2, 1, 2)], [(3, 4, 1, 2)]])
+    assert [share.tables for share in two.shares] == [(1, 2)]
+    three = movement_of([[(1, 2, 1, 2)], [(3, 4, 1, 2)], [(5, 6, 1, 2)]])
+    assert three.shares == ()
+
+
+def test_a_pair_without_a_place_in_a_round_waits_for_the_next() -> None:
+    made = movement_of([[(1, 2, 1, 2), (1, 3, 3, 4), (1, 2, 5, 6)]])
+    assert {(one.round, one.pair, one.table) for one in made.sit_outs} == {(1, 3, 0), (2, 2, 0), (3, 3, 0)}
+
+
+def test_large_numbers_on_both_sides_get_a_larger_offset() -> None:
+    made = movement_of([[(120, 120, 1, 2)]], winners=2)
+    assert made.groups[1].contestants == (1120,)
+
+
+@pytest.mark.parametrize(
+    ("tables", "changes"),
+    [
+        ([[(1, 2, 1, 2)], [(1, 3, 1, 2)]], {"winners": 2}),
+        ([[(1, 2, 5, 1)]], {}),
+        ([[(1, 2, 0, 4)]], {}),
+        ([[(1, 2, 1, 500)]], {}),
+        ([[(1, 2, 998, 1001)]], {}),
+        ([[(1, 4096, 1, 2)]], {}),
+        ([[(-1, 4, 1, 2)]], {}),
+    ],
+)
+def test_what_terminals_can_not_be_told_is_refused_in_words(
+    tables: list[list[tuple[int, ...]]], changes: dict[str, object]
+) -> None:
+    with pytest.raises(Refusal) as refused:
+        movement_of(tables, **changes)
+    assert refused.value.error == 4
+    assert refused.value.lines[0].startswith("Section A")
+
+
+def test_tables_that_an_update_does_not_name_stay(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    host.key_in(2, 1, 1, 3, 4)
+    section = events.a_section(events.howell_two())
+    section.tables = section.tables[:1]
+    section.tables[0].rounds[0].high_board_number = 1
+    ok(client.update_movement(an_update(section)))
+    movement = host.setup.sections[0].movement
+    assert movement is not None
+    assert (movement.tables, movement.at(1, 1).boards, movement.at(1, 2).boards) == (2, (1,), (1, 2))
+    assert len([row for row in host.current() if row.content is not None]) == 1
+    gone = events.a_section(events.howell_two())
+    gone.tables = gone.tables[1:]
+    gone.tables[0].rounds = []
+    ok(client.update_movement(an_update(gone)))
+    movement = host.setup.sections[0].movement
+    assert movement is not None
+    assert movement.tables == 1
+    assert [row.content for row in host.current()] == [None]
+
+
+def test_a_ruling_at_no_table_is_not_told_and_one_that_can_not_be_said_is_alarmed(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    host.direct(lambda d: d.rule(PlayKey("A", 1, 1, 3), PassedOut()))
+    assert client.poll_for_results(events.SESSION) == []
+    host.direct(lambda d: d.artificial(PlayKey("A", 1, 1, 2), FixedPercent(Fraction(55)), Average.EVEN))
+    assert [one.level for one in client.poll_for_results(events.SESSION)] == [-10]
+    assert any("by hand" in text for text in host.alarms())
+
+
+def test_a_known_name_without_a_number_is_no_news(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    host.seat("A", 1, "1", "", "Ana Żółć1")
+    assert client.poll_for_participations(events.SESSION) == []
+
+
+def test_a_byte_order_mark_and_a_payload_encoded_once_are_understood() -> None:
+    found = read_request(b"\xef\xbb\xbf" + json.dumps({"Command": 27, "SerializedData": 5}).encode())
+    assert (found.command, found.payload) == (27, 5)
