@@ -21,7 +21,7 @@ from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_actions import content_of, text_of, whole_of
 from firmware_bridge.service.desk_checks import check_entry, search
 from firmware_bridge.service.desk_stream import encode, event_stream
-from firmware_bridge.service.desk_view import board_view, place_of, ranking_view
+from firmware_bridge.service.desk_view import board_view, clock_view, place_of, ranking_view
 from terminals.store.desk import DeviceState, Person
 from terminals.store.values import PlayKey
 from terminals.sync.setup import section_letter
@@ -69,7 +69,7 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
         "entered": entered,
         "locked": (letter, caller.table) in desk.facts.locked,
         "call": desk.facts.calls.get((letter, caller.table), {}).get("state", 0),
-        "clock": desk.facts.clock,
+        "clock": clock_view(desk),
         "published": desk.period.published_at is not None,
     }
 

@@ -241,6 +241,11 @@ class BrowserHub:
         for box in self.boxes_at(seat):
             box.put(message)
 
+    def tell_all(self, message: dict[str, Any]) -> None:
+        """The same to every page of every table."""
+        for box in self._boxes.values():
+            box.put(message)
+
     def _tell_others(self, sender: Box, message: dict[str, Any]) -> None:
         for box in self.boxes_at(sender.seat):
             if box is not sender:

@@ -15,7 +15,7 @@ from typing import Any
 from dealer.cards import Seat
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_view import grid_view, missing_view, ranking_view
+from firmware_bridge.service.desk_view import clock_view, grid_view, missing_view, ranking_view
 from terminals.contract import Contract
 from terminals.result import (
     Artificial,
@@ -380,7 +380,16 @@ async def _clock(desk: Desk, body: Body) -> dict[str, Any]:
     number, minutes = whole_of(body, "round", 0, 255), whole_of(body, "minutes", 0, 240)
     at = desk.clock.wall().timestamp()
     await desk.log("clock", text_of(body, "actor", 40, ""), round=number, minutes=minutes, at=at)
+    desk.hub.tell_all({"kind": "CLOCK", "clock": clock_view(desk)})
     return {"at": at}
+
+
+async def _resend(desk: Desk, body: Body) -> dict[str, Any]:
+    """Ask a terminal for its records again, as far as it still holds them."""
+    journal = whole_of(body, "journal", 1, 2**32 - 1)
+    sends = desk.service.collector.resend(device_of(body), journal, whole_of(body, "from_seq", 1, 2**32 - 1, 1))
+    desk.service.send(sends)
+    return {"asked": bool(sends)}
 
 
 async def _reveal(desk: Desk, body: Body) -> dict[str, Any]:
@@ -517,6 +526,12 @@ ACTIONS: Mapping[str, Action] = {
     "publish": Action("director", "Results are available; the correction period begins (Law 79C).", _BY, _publish),
     "live": Action("director", "Show the ranking in public while play goes on.", {"on": "true or false"}, _live),
     "clock": Action("assistant", "Start the clock of a round.", {"round": "number", "minutes": "number"}, _clock),
+    "resend": Action(
+        "assistant",
+        "Ask a terminal for its records again.",
+        {"device": "16 hex digits", "journal": "number", "from_seq?": "number, 1 if left out"},
+        _resend,
+    ),
     "reveal": Action(
         "director",
         "Look at a board you have yet to play; on record.",

@@ -404,6 +404,15 @@ def _play_json(play: PlayKey) -> dict[str, Any]:
     return {"section": play.section, "board": play.board, "ns": play.ns, "ew": play.ew, "play": play.play}
 
 
+def clock_view(desk: Desk) -> dict[str, Any] | None:
+    """The clock of the round: seconds left, so that a phone with a wrong clock shows the right time."""
+    clock = desk.facts.clock
+    if clock is None or not clock["minutes"]:
+        return None
+    left = float(clock["at"]) + 60 * int(clock["minutes"]) - desk.clock.wall().timestamp()
+    return {"round": clock["round"], "left": int(left)}
+
+
 # --- terminals and alerts ----------------------------------------------------------------------------------------
 
 

@@ -423,6 +423,18 @@ function peopleDone(pair, players) {
 
 // --- news --------------------------------------------------------------------------------------------------------
 
+function setClock(clock) {
+  S.clock = clock ? { round: clock.round, until: Date.now() + clock.left * 1000 } : null;
+}
+setInterval(() => {
+  const place = document.getElementById("clock"), left = S.clock ? Math.round((S.clock.until - Date.now()) / 1000) : null;
+  place.hidden = left === null || left < -3600;
+  if (place.hidden) return;
+  const text = `${left < 0 ? "−" : ""}${Math.floor(Math.abs(left) / 60)}:${String(Math.abs(left) % 60).padStart(2, "0")}`;
+  place.textContent = text;
+  place.className = left < 0 ? "small tag bad" : left < 180 ? "small tag warn" : "small tag";
+}, 1000);
+
 async function onMessage(m) {
   if (m.kind === "ADMIT") {
     S.admit = m;
@@ -436,6 +448,7 @@ async function onMessage(m) {
     link.again = true;
   } else if (m.kind === "TEXT") message(m);
   else if (m.kind === "CALL_STATE_TOLD") S.call = m.state === 1 || m.state === 2 ? m.state : 0;
+  else if (m.kind === "CLOCK") setClock(m.clock);
   else if (m.kind === "PENDING") link.pending = m.result;
   else if (m.kind === "ANSWER" && m.id === S.pendingId && step().at === "accept") {
     if (m.accept) await accept(step(), fieldsOf(step()), true, true);
@@ -463,6 +476,7 @@ async function loadInfo(asked = null) {
     if (found instanceof Error) throw found;
     S.info = found;
     S.call = S.info.call === 3 ? 0 : S.info.call;
+    setClock(found.clock);
     if (!S.plan && found.plan) S.plan = found.plan; // to look at; what is kept is the plan that the messages bring
     delete found.plan;
     await journal.put("info", S.info);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from web_fakes import Client, Page, service
 from firmware_bridge.clock import ManualClock
 from firmware_bridge.errors import ConfigError, EntryError
 from firmware_bridge.service.desk_stream import Stream, encode
-from firmware_bridge.web.publish import Board, publish
+from firmware_bridge.web.publish import Board, from_service, publish
 from terminals.settings import EventSettings
 
 ONE = 0x1111_2222_3333_4444
@@ -405,5 +406,55 @@ def test_hands_are_public_after_the_publication_only(tmp_path: Path) -> None:
             deal = (await client.get("/public/boards/A/1", None)).json()["deal"]
             assert sorted(len(deal[seat].replace(".", "")) for seat in "NESW") == [13, 13, 13, 13]
             assert (await client.get("/files/hands")).content.startswith(b"%PDF")
+
+    asyncio.run(run())
+
+
+def test_the_clock_of_the_round_is_told_in_seconds_left(tmp_path: Path) -> None:
+    async def run() -> None:
+        clock = ManualClock()
+        async with service(tmp_path, clock=clock) as client:
+            page = Page(client, 1, ONE)
+            await page.hello()
+            await client.post("/actions/clock", {"round": 2, "minutes": 20})
+            await page.exchange()
+            told = next(m for m in page.messages if m["kind"] == "CLOCK")
+            assert told["clock"] == {"round": 2, "left": 1200}
+            clock.advance(60)
+            assert (await client.get("/table", page.token)).json()["clock"]["left"] == 1140
+
+    asyncio.run(run())
+
+
+def test_a_terminal_is_asked_for_its_records_again(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            page = Page(client, 1, ONE)
+            await page.hello()
+            await page.exchange(records=[page.record(1, 1, 4)])
+            body = {"device": f"{ONE:016x}", "journal": page.journal}
+            assert (await client.post("/actions/resend", body)).json() == {"asked": True}
+            await asyncio.sleep(0.05)
+            await page.exchange()
+            again = next(m for m in page.messages if m["kind"] == "RESEND")
+            assert (again["journal_id"], again["from_seq"]) == (page.journal, 1)
+
+    asyncio.run(run())
+
+
+def test_what_the_service_shows_is_published_as_a_whole(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            await correct(client, "3NT N", "=")
+            await client.post("/actions/publish", {"actor": "Ann"})
+            paths = ["/public/results", *(f"/public/boards/A/{n}" for n in range(1, 7))]
+            paths += [f"/public/pairs/A/{n}" for n in range(1, 7)]
+            answers = {path: (await client.get(path, None)).json() for path in paths}
+            written = from_service(answers.__getitem__, tmp_path / "web")
+            names = {path.name for path in written}
+            assert len(names) == 2 + 6 + 6
+            for path in written:
+                for link in re.findall(r'href="([^"]+)"', path.read_text(encoding="utf-8")):
+                    assert link in names, f"{path.name} links to {link}"
 
     asyncio.run(run())
