@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from terminals.movement import sections as layout
 from terminals.movement.model import Format, Movement, Seating
-from terminals.result import NotEntered, NotPlayed
+from terminals.movement.state import Plan
+from terminals.result import Artificial, Average, FixedPercent, NotEntered, NotPlayed
 from terminals.scoring.lines import Contestant, ResultLine, ScoringField, WinnerGroup, field_expected
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, PlayStatus
@@ -138,26 +140,40 @@ class ScoringInput:
     groups: list[WinnerGroup]
 
 
-def scoring_input(setup: EventSetup, current: Iterable[CurrentResult]) -> ScoringInput:
+def scoring_input(
+    setup: EventSetup, current: Iterable[CurrentResult], plans: Mapping[str, Plan] | None = None
+) -> ScoringInput:
     """Lines of all current results, and the fields and winner groups of the movements.
 
     A field is a section, or all of them together when the event's setting ``across`` says so. E is the same for every
     board of a field: the most that the movements schedule on one, so that a board that fewer play is factored up. In
     team movements both pairs of a team score for it, against the whole field.
+
+    plans: section letter -> plan, where things happened: boards that were taken out with an artificial score in their
+    place count (Law 12C2, 2007), unless somebody entered a result for them, and who is without standing is not ranked.
     """
+    plans = plans or {}
     sections = {section.letter: section for section in setup.sections}
     lines = [
         _line(row, sections[row.play.section])
         for row in current
         if row.content is not None and row.play.section in sections
     ]
+    known = {(line.section, line.board, line.ns.number, line.ew.number) for line in lines}
+    lines += [
+        line
+        for letter, plan in plans.items()
+        if letter in sections
+        for line in _instead(letter, plan)
+        if (letter, line.board, line.ns.number, line.ew.number) not in known
+    ]
     planned = [layout.Section(one.letter, one.movement) for one in setup.sections if one.movement is not None]
     if not planned:
         return ScoringInput(lines, [], [])
     compared = layout.Field.ACROSS if setup.settings.across else layout.Field.SEPARATE
-    plan = layout.Sections(tuple(planned), compared)
+    room = layout.Sections(tuple(planned), compared)
     fields = []
-    for scope, scheduled in plan.expected_per_board().items():
+    for scope, scheduled in room.expected_per_board().items():
         letters = frozenset({scope} if compared is layout.Field.SEPARATE else {one.letter for one in planned})
         expected = field_expected(scheduled)
         usual = max(expected.values(), default=0)
@@ -169,10 +185,37 @@ def scoring_input(setup: EventSetup, current: Iterable[CurrentResult]) -> Scorin
         expected.update({board: max(count, usual) for board, count in held.items()})
         fields.append(ScoringField(expected, letters))
     groups = []
-    for ranking in plan.rankings():
+    for ranking in room.rankings():
         name = ranking.name.partition(" ")[2] if len(setup.sections) == 1 else ranking.name
-        groups.append(WinnerGroup(name, tuple(Contestant(*layout.contestant(one)) for one in ranking.contestants)))
+        everybody = [Contestant(*layout.contestant(one)) for one in ranking.contestants]
+        standing = [one for one in everybody if one.section not in plans or _stands(plans[one.section], one)]
+        groups.append(WinnerGroup(name, tuple(standing)))
     return ScoringInput(lines, fields, groups)
+
+
+def _stands(plan: Plan, contestant: Contestant) -> bool:
+    return contestant.number not in plan.without_standing
+
+
+def _instead(letter: str, plan: Plan) -> Iterator[ResultLine]:
+    """Lines for boards that were not played but scored; the side where nobody sat is number 0."""
+    for one in plan.unplayed:
+        ns, ew = one.verdict.ns, one.verdict.ew
+        if ns is None or ew is None or one.ns == one.ew:
+            continue
+        for board in one.boards:
+            yield ResultLine(
+                board,
+                Contestant(letter, one.ns),
+                Contestant(letter, one.ew),
+                Artificial(_percent(ns), _percent(ew)),
+                letter,
+            )
+
+
+def _percent(percent: int) -> Average | FixedPercent:
+    usual = {60: Average.PLUS, 50: Average.EVEN, 40: Average.MINUS}
+    return usual.get(percent) or FixedPercent(Fraction(percent))
 
 
 def _line(row: CurrentResult, section: Section) -> ResultLine:

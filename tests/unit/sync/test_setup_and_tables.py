@@ -15,12 +15,14 @@ from sync_fakes import CLUB, EVENT, SMALL, FakeHost, FakeTerminal, an_event, bod
 from dealer.cards import Seat
 from firmware_bridge.errors import EntryError
 from terminals.contract import Contract, Doubling, Strain
+from terminals.movement import happenings as h
 from terminals.movement.howell import howell
 from terminals.movement.individual import individual
 from terminals.movement.mitchell import arrow_switch, mitchell
 from terminals.movement.model import Direction, Movement, Seating, SitOut
+from terminals.movement.plan import fold
 from terminals.movement.teams import multiple_teams, round_robin
-from terminals.result import Played
+from terminals.result import Artificial, Average, Played
 from terminals.scoring.session import score_session
 from terminals.settings import EventSettings
 from terminals.store import results
@@ -267,6 +269,35 @@ def test_both_pairs_of_a_team_score_for_it(movement: Movement) -> None:
     assert sorted(row.contestant.number for row in ranking) == list(movement.contestants)
     assert {row.boards for row in ranking} == {2 * len(movement.plays(1)) * movement.boards_per_round}
     assert sum(row.value for row in ranking) == 50 * len(ranking)
+
+
+def test_boards_taken_out_with_a_score_count_and_who_has_left_is_not_ranked() -> None:
+    """Table 1 did not start its last board of round 1; pair 5 goes home after round 2 and is not ranked."""
+    movement = SMALL
+    late = movement.at(1, 1)
+    assert late is not None
+    board = late.boards[-1]
+    events = (
+        h.Unstarted(1, 1, (board,), h.Verdict(h.State.ARTIFICIAL, 60, 40)),
+        h.Withdrawn(5, 3),
+    )
+    plan = fold(movement, events)
+    setup = new_event(EVENT, "x", {1: plan.actual})
+    rows = [
+        row_of(PlayKey("A", one, s.ns, s.ew), (s.ns + s.ew + one) % 14, s)
+        for s in plan.actual.seatings
+        for one in s.boards
+    ]
+    told = scoring_input(setup, rows, {"A": plan})
+    (line,) = [one for one in told.lines if isinstance(one.result, Artificial)]
+    assert (line.board, line.ns.number, line.ew.number) == (board, late.ns, late.ew)
+    assert line.result == Artificial(Average.PLUS, Average.MINUS)
+    assert 5 not in {one.number for group in told.groups for one in group.contestants}
+    score = score_session(told.lines, fields=told.fields, groups=told.groups)
+    boards = {row.contestant.number: row.boards for ranking in score.rankings for row in ranking}
+    assert boards[late.ns] == len(plan.actual.boards_of(late.ns)) + 1
+    again = scoring_input(setup, [*rows, row_of(PlayKey("A", board, late.ns, late.ew), 9, late)], {"A": plan})
+    assert not [one for one in again.lines if isinstance(one.result, Artificial)]
 
 
 def test_missing_boards_are_named_by_round_and_table(host: FakeHost) -> None:
