@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from firmware_bridge.errors import ExitStatus, StoreError
+from firmware_bridge.filecheck import not_regular
 
 
 @contextmanager
@@ -18,11 +20,18 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
     private: readable by its owner only, from its first byte on. Raises StoreError when it can't be written (exit
     status 2 when the directory does not exist or may not be written to).
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # what a link points at is replaced, not the link
     temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
-        if target.is_dir():
-            raise StoreError("This is a directory.", where=str(target), code="not-a-file", exit_status=ExitStatus.USAGE)
+        wrong = not_regular(target)
+        if wrong:
+            raise StoreError(
+                f"This is {wrong}, not a file.",
+                where=os.fspath(path),
+                next_step="Name a file.",
+                code="not-a-file",
+                exit_status=ExitStatus.USAGE,
+            )
         handle = os.open(
             temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600 if private else 0o666
         )
@@ -51,7 +60,9 @@ def write_failed(path: str | os.PathLike[str], error: OSError) -> StoreError:
     return StoreError(
         f"The file could not be written ({error.strerror or error}); nothing was left behind.",
         where=os.fspath(path),
-        next_step="Free some space, then try again.",
+        next_step="Free some space, or choose another place, then try again."
+        if error.errno in (errno.ENOSPC, errno.EDQUOT)
+        else "Choose another place, then try again.",
         code="write-failed",
     )
 

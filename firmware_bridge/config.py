@@ -57,6 +57,7 @@ def ensure_directory(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not os.access(path, os.W_OK):
             raise PermissionError(13, "no permission to write")
+        load_config(path)  # a misspelt key is told by every command, not only by the one that needs it
     except OSError as error:
         raise ConfigError(
             f"the directory can't be used: {error.strerror or error}.",
@@ -69,11 +70,11 @@ def ensure_directory(path: Path) -> Path:
 
 def load_config(directory: Path) -> Config:
     """Read ``config.toml`` of a data directory. Raises ConfigError naming the key."""
-    import tomllib  # here, because most commands never get this far
-
     path = directory / "config.toml"
     if not path.exists():
         return Config()
+    import tomllib  # here, because most commands never get this far
+
     try:
         if path.stat().st_size > MAX_CONFIG_BYTES:
             raise ConfigError("the file is far too long.", where=str(path), code="config")

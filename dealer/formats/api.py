@@ -19,6 +19,7 @@ from dealer.formats.options import WriteOptions
 from dealer.generate import Origin
 from dealer.verify import Finding
 from firmware_bridge.errors import ConfigError, DealError, ExitStatus
+from firmware_bridge.filecheck import not_regular
 
 __all__ = [
     "FORMATS",
@@ -148,13 +149,18 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_FILE_BYTES) -> byt
     Raises DealError (exit status 2) when it is missing, can't be read, is empty, or too large.
     """
     where = os.fspath(path)
+    wrong = not_regular(path)
+    if wrong:
+        raise _unusable(f"This is {wrong}, not a file.", where, "Name a deal file.", "not-a-file")
     try:
         with open(path, "rb") as file:
             data = file.read(limit + 1)
     except FileNotFoundError:
         raise _unusable("There is no such file.", where, "Check the name.", "file-missing") from None
     except OSError as error:
-        raise _unusable(f"The file can't be read ({error.strerror}).", where, "", "file-unreadable") from None
+        raise _unusable(
+            f"The file can't be read ({error.strerror}).", where, "Check its permissions.", "file-unreadable"
+        ) from None
     if len(data) > limit:
         raise _unusable(f"The file is larger than {limit // 1024 // 1024} MiB.", where, "Split it.", "file-too-large")
     if not data.strip():

@@ -2,6 +2,6 @@
 
 import sys
 
-from firmware_bridge.cli.main import main
+from firmware_bridge.cli.entry import main
 
 sys.exit(main())

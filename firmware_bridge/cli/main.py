@@ -5,6 +5,7 @@ Modules of subcommands are imported when they are called, so that ``deal generat
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
@@ -74,13 +75,23 @@ def cli() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of the console script. Returns the exit code, and never lets a traceback out."""
+    """Run one command line. Returns the exit code, and never lets a traceback out."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(arguments)
+    except (OSError, ValueError):
+        # Stdout is closed, full, or its reader has gone (``| head``): there is nobody left to tell.
+        with contextlib.suppress(Exception):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return int(ExitStatus.FAILED)
+
+
+def _run(arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     name = _command_name(arguments)
     previous = _catch_sigterm()
     try:
-        code = cli.main(args=arguments, prog_name="firmware-bridge", standalone_mode=False)
+        code = cli.main(args=list(arguments), prog_name="firmware-bridge", standalone_mode=False)
         return code if isinstance(code, int) else int(ExitStatus.OK)
     except FirmwareBridgeError as error:
         return report(name, Outcome(error=error), as_json)
@@ -93,9 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Terminated:
         return report(name, Outcome(error=_stopped("terminated", ExitStatus.TERMINATED)), as_json)
     except BrokenPipeError:
-        # The reader of stdout has gone (``| head``); there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(ExitStatus.FAILED)
+        raise
     except OSError as error:
         return report(name, Outcome(error=_os_error(error)), as_json)
     except Exception as error:  # the last net: a fault of ours, told without the values that might be cards
@@ -142,7 +151,12 @@ def _stopped(word: str, status: ExitStatus) -> FirmwareBridgeError:
 
 
 def _os_error(error: OSError) -> StoreError:
-    return StoreError(f"{error.strerror or type(error).__name__}.", where=str(error.filename or ""), code="system")
+    return StoreError(
+        f"the system reports: {error.strerror or type(error).__name__}.",
+        where=str(error.filename or ""),
+        next_step="Check the disk and its permissions, then start the same command again.",
+        code="system",
+    )
 
 
 def _internal(error: Exception) -> FirmwareBridgeError:

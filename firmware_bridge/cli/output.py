@@ -18,6 +18,7 @@ import click
 from firmware_bridge.errors import ExitStatus, FirmwareBridgeError
 
 SCHEMA = 1
+RETRY = "Correct what is named here, then start the same command again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,23 @@ def report(name: str, outcome: Outcome, as_json: bool) -> int:
     if as_json:
         payload: dict[str, Any] = {"ok": error is None, "command": name, "schema": SCHEMA, **outcome.fields}
         if error is not None:
-            payload["error"] = error.as_dict()
-        click.echo(json.dumps(payload, ensure_ascii=False))
+            payload["error"] = complete(error, name)
+        # ASCII, so that a name survives whatever encoding the terminal or pipe has.
+        click.echo(json.dumps(payload))
     elif outcome.text:
         click.echo(outcome.text)
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     return int(ExitStatus.OK if error is None else error.exit_status)
+
+
+def complete(error: FirmwareBridgeError, name: str) -> dict[str, str]:
+    """The error object of a command; where and next are never empty: the least to say is the command and its help."""
+    told = error.as_dict()
+    told["where"] = told["where"] or ("firmware-bridge" if name == "firmware-bridge" else f"firmware-bridge {name}")
+    if not told["next"]:
+        told["next"] = f"See: {told['where']} --help" if error.exit_status == ExitStatus.USAGE else RETRY
+    return told
 
 
 def report_error_text(error: FirmwareBridgeError) -> None:

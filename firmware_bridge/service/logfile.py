@@ -35,6 +35,13 @@ def hide_cards(text: str) -> str:
     return text
 
 
+class QuietFile(logging.handlers.RotatingFileHandler):
+    """A log that can't be written must not fill the operator's screen; the run goes on without it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
+        pass
+
+
 class JsonLines(logging.Formatter):
     """One JSON object a line: at, level, logger, message; the traceback's places, never its values."""
 
@@ -55,9 +62,7 @@ def open_log(directory: Path) -> logging.Handler:
     folder = directory / "log"
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / "firmware-bridge.jsonl"
-    handler = logging.handlers.RotatingFileHandler(
-        path, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", delay=False
-    )
+    handler = QuietFile(path, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", delay=False)
     os.chmod(path, 0o600)
     handler.setFormatter(JsonLines())
     handler.setLevel(logging.INFO)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from firmware_bridge.errors import EntryError, ExitStatus
+from firmware_bridge.filecheck import not_regular
 from terminals.interop.exchange import MAX_FILE_BYTES, ExchangeEvent
 from terminals.interop.pbn_results import read_pbn_results
 from terminals.interop.results_json import read_results_json
@@ -14,6 +15,15 @@ from terminals.interop.usebio_read import read_usebio
 def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     """The bytes of a file of at most ``limit``. Raises EntryError (exit status 2)."""
     where = str(path)
+    wrong = not_regular(path)
+    if wrong:
+        raise EntryError(
+            f"This is {wrong}, not a file.",
+            where=where,
+            next_step="Name a result file.",
+            code="not-a-file",
+            exit_status=ExitStatus.USAGE,
+        )
     try:
         with path.open("rb") as stream:
             data = stream.read(limit + 1)

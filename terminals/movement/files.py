@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from firmware_bridge.errors import EntryError, ExitStatus
+from firmware_bridge.filecheck import not_regular
 from terminals.movement.mitchell import MAX_TABLES
 from terminals.movement.model import (
     Direction,
@@ -48,6 +49,9 @@ class _Node:
 def load(path: str | Path) -> Movement:
     """The movement in a .yaml, .yml or .csv file. Raises EntryError: exit 2 for a file that can't be read at all."""
     file = Path(path)
+    wrong = not_regular(file)
+    if wrong:
+        raise _bad(f"This is {wrong}, not a file.", str(file), "Name a .yaml or .csv file.")
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from firmware_bridge.errors import EntryError, ExitStatus
+from firmware_bridge.filecheck import not_regular
 from terminals.scoring.matchpoints import Unequal
 from terminals.scoring.profile import (
     CLUBS_CHOICE,
@@ -221,6 +222,11 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 
 def read_text(path: Path, limit: int = MAX_PROFILE_BYTES) -> str:
     """A small UTF-8 text file. Raises EntryError (exit status 2) when it is missing, too large or no text."""
+    wrong = not_regular(path)
+    if wrong:
+        raise EntryError(
+            f"This is {wrong}, not a file.", where=str(path), code="not-a-file", exit_status=ExitStatus.USAGE
+        )
     try:
         with path.open("rb") as stream:
             data = stream.read(limit + 1)
