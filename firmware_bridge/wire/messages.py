@@ -42,6 +42,11 @@ from firmware_bridge.wire.terminal_messages import (
     EntryCheck,
     EntryChecked,
     Feedback,
+    FoundPlayer,
+    NameFound,
+    NameRecord,
+    Names,
+    NameSearch,
     PlanRound,
     Ranking,
     RankingPair,
@@ -49,6 +54,7 @@ from firmware_bridge.wire.terminal_messages import (
     RecordAck,
     RecordNak,
     Resend,
+    SeatName,
     StationStatus,
     TablePlan,
     TermGone,
@@ -82,6 +88,7 @@ __all__ = [
     "EntryChecked",
     "FaultEvent",
     "Feedback",
+    "FoundPlayer",
     "Hello",
     "HelloFields",
     "HopperEvent",
@@ -89,6 +96,10 @@ __all__ = [
     "MachineState",
     "Message",
     "Nak",
+    "NameFound",
+    "NameRecord",
+    "NameSearch",
+    "Names",
     "Pause",
     "Ping",
     "PlanRound",
@@ -103,6 +114,7 @@ __all__ = [
     "ReportData",
     "Resend",
     "Resume",
+    "SeatName",
     "Snapshot",
     "Start",
     "StationStatus",
@@ -163,6 +175,10 @@ Message: TypeAlias = (
     | Ask
     | Feedback
     | Ranking
+    | NameRecord
+    | Names
+    | NameSearch
+    | NameFound
 )
 
 _BOTH, _TO, _FROM = Direction.BOTH, Direction.TO_DEVICE, Direction.FROM_DEVICE
@@ -207,11 +223,15 @@ MESSAGE_TYPES: tuple[MessageType, ...] = (
     MessageType(0x73, "RECORD_NAK", RecordNak, _TO),
     MessageType(0x74, "RESEND", Resend, _TO),
     MessageType(0x75, "CREDIT", Credit, _TO),
+    MessageType(0x76, "NAME_RECORD", NameRecord, _FROM, hidden=True),
     MessageType(0x78, "ENTRY_CHECK", EntryCheck, _FROM, hidden=True),
     MessageType(0x79, "ENTRY_CHECKED", EntryChecked, _TO, hidden=True),
     MessageType(0x7A, "ASK", Ask, _FROM),
     MessageType(0x7B, "FEEDBACK", Feedback, _TO, hidden=True),
     MessageType(0x7C, "RANKING", Ranking, _TO),
+    MessageType(0x7D, "NAMES", Names, _TO, hidden=True),
+    MessageType(0x7E, "NAME_SEARCH", NameSearch, _FROM, hidden=True),
+    MessageType(0x7F, "NAME_FOUND", NameFound, _TO, hidden=True),
 )
 """Every message of 1.0, in the order of its kind."""
 

@@ -214,6 +214,15 @@ class AskFor(IntEnum):
 
     TRAVELLER = 1
     RANKING = 2
+    NAMES = 3
+
+
+class NameHow(IntEnum):
+    """What the text of a NAME_RECORD is."""
+
+    NUMBER = 1
+    NAME = 2
+    GUEST = 3
 
 
 class CheckCode(IntEnum):
@@ -271,6 +280,7 @@ NUMBERS: Mapping[str, type[IntEnum] | type[IntFlag]] = MappingProxyType(
         "doubling": Doubling,
         "record_reason": RecordReason,
         "ask": AskFor,
+        "name_how": NameHow,
         "check_code": CheckCode,
         "capability": Capability,
     }

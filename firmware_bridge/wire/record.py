@@ -131,6 +131,10 @@ class RecordBody:
 def _covered(device_id: int, journal_id: int, seq: int, body: bytes) -> bytes:
     if len(body) != BODY_SIZE:
         raise WireError(f"The body of a record has {BODY_SIZE} bytes, not {len(body)}.", code="malformed")
+    return _keyed(device_id, journal_id, seq, body)
+
+
+def _keyed(device_id: int, journal_id: int, seq: int, body: bytes) -> bytes:
     try:
         return _KEY.pack(device_id, journal_id, seq) + body
     except struct.error:
@@ -151,3 +155,19 @@ def record_auth(key: bytes, device_id: int, journal_id: int, seq: int, body: byt
 def check_auth(auth: bytes, key: bytes, device_id: int, journal_id: int, seq: int, body: bytes) -> bool:
     """True if ``auth`` is what ``record_auth`` gives; takes the same time whatever differs. Raises WireError."""
     return hmac.compare_digest(auth, record_auth(key, device_id, journal_id, seq, body))
+
+
+def name_crc(device_id: int, journal_id: int, seq: int, body: bytes) -> int:
+    """``record_crc`` for a NAME_RECORD, whose body may have any length. Raises WireError."""
+    return zlib.crc32(_keyed(device_id, journal_id, seq, body))
+
+
+def name_auth(key: bytes, device_id: int, journal_id: int, seq: int, body: bytes) -> bytes:
+    """``record_auth`` for a NAME_RECORD. Raises WireError."""
+    covered = _keyed(device_id, journal_id, seq, body)
+    return hmac.digest(key, covered, hashlib.sha256)[:AUTH_SIZE] if key else _NO_AUTH
+
+
+def name_hash(device_id: int, journal_id: int, seq: int, body: bytes) -> bytes:
+    """What a ledger keeps instead of a name: SHA-256 over the record's key and the body. Raises WireError."""
+    return hashlib.sha256(_keyed(device_id, journal_id, seq, body)).digest()

@@ -234,3 +234,61 @@ class Ranking:
 
     round: U8
     pairs: Annotated[tuple[RankingPair, ...], list_of(RankingPair, "ranking_pair")]
+
+
+@dataclass(frozen=True, slots=True)
+class NameRecord:
+    """Who sits where; a record of the same journal as RECORD. seat: 1 or 2; how: ``NameHow``."""
+
+    journal_id: U32
+    seq: U32
+    crc: U32
+    auth: Bytes6 = field(repr=False)
+    section: U8
+    table: U8
+    round: U8
+    pair: U16
+    seat: U8
+    how: U8
+    text: Str8 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatName:
+    """seat: as in NAME_RECORD."""
+
+    pair: U16
+    seat: U8
+    name: Str8 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Who comes to a table in any of its rounds."""
+
+    names: Annotated[tuple[SeatName, ...], list_of(SeatName, "seat_name")]
+
+
+@dataclass(frozen=True, slots=True)
+class NameSearch:
+    """search: number of the question; text: the beginning of a number or of words of a name."""
+
+    search: U8
+    text: Str8 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlayer:
+    """number: "" if none is known."""
+
+    number: Str8 = field(repr=False)
+    name: Str8 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NameFound:
+    """The answer to NAME_SEARCH. more: 1 if there are more."""
+
+    search: U8
+    more: U8
+    players: Annotated[tuple[FoundPlayer, ...], list_of(FoundPlayer, "found_player")]

@@ -65,6 +65,11 @@ _TABLES: dict[int, str] = {
     Kind.RECORD_NAK: "device_id:u64 journal_id:u32 seq:u32 reason:u8",
     Kind.RESEND: "device_id:u64 journal_id:u32 from_seq:u32",
     Kind.CREDIT: "credit:u8",
+    Kind.NAME_RECORD: """journal_id:u32 seq:u32 crc:u32 auth:6s section:u8 table:u8 round:u8 pair:u16 seat:u8 how:u8
+        text:str8""",
+    Kind.NAMES: "names:list8.seat_name",
+    Kind.NAME_SEARCH: "search:u8 text:str8",
+    Kind.NAME_FOUND: "search:u8 more:u8 players:list8.found_player",
     Kind.ASK: "what:u8 round:u8 board:u16",
     Kind.FEEDBACK: "round:u8 board:u16 ns:u16 ew:u16 percent:u16 lines:list8.traveller_line",
     Kind.RANKING: "round:u8 pairs:list8.ranking_pair",
@@ -75,6 +80,8 @@ _ITEMS = {
     "plan_round": """round:u8 ns:u16 ew:u16 first_board:u16 board_count:u8 shared:u8 next_ns:u8 next_ew:u8
         next_swap:u8""",
     "traveller_line": "ns:u16 ew:u16 kind:u8 contract:u8 declarer:u8 tricks:u8 score:u16 percent:u16",
+    "seat_name": "pair:u16 seat:u8 name:str8",
+    "found_player": "number:str8 name:str8",
     "ranking_pair": "pair:u16 place:u16 of:u16 percent:u16 boards:u8",
 }
 
@@ -243,6 +250,26 @@ def unpack_body(body: bytes) -> dict[str, int]:
         "replaces": replaces,
         "stamp": stamp,
     }
+
+
+_NAME = struct.Struct("<BBBHBB")
+
+
+def pack_name(*, section: int, table: int, round: int, pair: int, seat: int, how: int, text: str) -> bytes:
+    """The bytes of a NAME_RECORD from the field section on: what its CRC covers after the key."""
+    data = text.encode()
+    return _NAME.pack(section, table, round, pair, seat, how) + bytes([len(data)]) + data
+
+
+def unpack_name(body: bytes) -> Fields:
+    """The inverse of ``pack_name``."""
+    names = ("section", "table", "round", "pair", "seat", "how")
+    return {**dict(zip(names, _NAME.unpack_from(body), strict=True)), "text": body[_NAME.size + 1 :].decode()}
+
+
+def name_hash(device_id: int, journal: int, seq: int, body: bytes) -> bytes:
+    """What stands for a name in evidence: SHA-256 over key and body."""
+    return hashlib.sha256(struct.pack("<QII", device_id, journal, seq) + body).digest()
 
 
 def record_crc(device_id: int, journal: int, seq: int, body: bytes) -> int:

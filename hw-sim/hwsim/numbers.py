@@ -45,11 +45,15 @@ class Kind(IntEnum):
     RECORD_NAK = 0x73
     RESEND = 0x74
     CREDIT = 0x75
+    NAME_RECORD = 0x76
     ENTRY_CHECK = 0x78
     ENTRY_CHECKED = 0x79
     ASK = 0x7A
     FEEDBACK = 0x7B
     RANKING = 0x7C
+    NAMES = 0x7D
+    NAME_SEARCH = 0x7E
+    NAME_FOUND = 0x7F
 
 
 class Role(IntEnum):
@@ -197,6 +201,13 @@ class CallState(IntEnum):
 class Ask(IntEnum):
     TRAVELLER = 1
     RANKING = 2
+    NAMES = 3
+
+
+class NameHow(IntEnum):
+    NUMBER = 1
+    NAME = 2
+    GUEST = 3
 
 
 class CheckCode(IntEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -208,6 +208,50 @@ def people(connection: Connection, event: str) -> list[Person]:
     return [Person(*row) for row in rows]
 
 
+def save_players(connection: Connection, players: Iterable[tuple[str, str, str]]) -> int:
+    """Replace the club's list of players by (number, name, folded name); gives how many they are."""
+    connection.execute("DELETE FROM player")
+    count = 0
+    for number, name, folded in players:
+        connection.execute(
+            "INSERT OR REPLACE INTO player (number, name, folded) VALUES (?, ?, ?)", (number, name, folded)
+        )
+        count += 1
+    return count
+
+
+def players_beginning(connection: Connection, words: Sequence[str], limit: int) -> list[tuple[str, str]]:
+    """(number, name) of the club's players whose number begins with the only word, or whose folded name has every word
+    at the start of one of its own. words: folded, letters and digits only."""
+    if not words:
+        return []
+    if len(words) == 1 and words[0].isdigit():
+        sql, values = "number LIKE ? ORDER BY LENGTH(number), number", [f"{words[0]}%"]
+    else:
+        sql = " AND ".join(["' ' || folded LIKE ?"] * len(words)) + " ORDER BY folded, number"
+        values = [f"% {word}%" for word in words]
+    rows = connection.execute(f"SELECT number, name FROM player WHERE {sql} LIMIT ?", (*values, limit)).fetchall()
+    return [(str(number), str(name)) for number, name in rows]
+
+
+def people_known(connection: Connection, limit: int = 5000) -> list[tuple[str, str]]:
+    """(number, name) of everybody who ever sat in an event."""
+    rows = connection.execute(
+        "SELECT DISTINCT number, name FROM person WHERE name <> '' ORDER BY name, number LIMIT ?", (limit,)
+    ).fetchall()
+    return [(str(number), str(name)) for number, name in rows]
+
+
+def name_of_number(connection: Connection, number: str) -> str:
+    """The name of a player's number, "" when nobody knows it."""
+    row = connection.execute(
+        "SELECT name FROM player WHERE number = ?"
+        " UNION ALL SELECT name FROM person WHERE number = ? AND name <> '' LIMIT 1",
+        (number, number),
+    ).fetchone()
+    return "" if row is None else str(row[0])
+
+
 def erase_person(connection: Connection, number: str, name: str) -> int:
     """Take a person's name and number out of every event; gives how many places that were."""
     rows = connection.execute(
@@ -217,5 +261,8 @@ def erase_person(connection: Connection, number: str, name: str) -> int:
     connection.execute(
         "UPDATE person SET number = '', name = '' WHERE (number = ? AND ? <> '') OR (name = ? AND ? <> '')",
         (number, number, name, name),
+    )
+    connection.execute(
+        "DELETE FROM player WHERE (number = ? AND ? <> '') OR (name = ? AND ? <> '')", (number, number, name, name)
     )
     return int(rows[0])

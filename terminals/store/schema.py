@@ -221,5 +221,14 @@ _SCORING_PROGRAMS = (
     ) WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, _FIRST), Migration(2, _SCORING_PROGRAMS))
+# The club's players, for the search at the tables. folded: the name without accents and capitals.
+_PLAYERS = (
+    """CREATE TABLE player (
+        number TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        folded TEXT NOT NULL
+    ) WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, _FIRST), Migration(2, _SCORING_PROGRAMS), Migration(3, _PLAYERS))
 """Every step from an empty file to the newest schema. A released step is never changed; a change is a new step."""

@@ -7,6 +7,7 @@ Memory: one ``Terminal`` each, and at most ``Limits.queue`` jobs that wait for t
 
 from __future__ import annotations
 
+import hmac
 from collections import deque
 from collections.abc import Mapping
 
@@ -17,6 +18,8 @@ from firmware_bridge.wire.messages import (
     Credit,
     EntryCheck,
     Message,
+    NameRecord,
+    NameSearch,
     Record,
     RecordAck,
     RecordNak,
@@ -26,12 +29,13 @@ from firmware_bridge.wire.messages import (
     TermStatus,
 )
 from firmware_bridge.wire.numbers import RecordReason
-from firmware_bridge.wire.record import check_auth, record_crc
+from firmware_bridge.wire.record import name_auth, name_crc, name_hash, record_auth, record_crc
 from terminals.store.desk import Device
 from terminals.store.values import RawRecord, RecordKey, device_hex
 from terminals.sync.asking import Asking
 from terminals.sync.contacts import DEFAULT_LIMITS, Batch, Limits, Send, Work
 from terminals.sync.ingest import TAKEN, Done, TakeDesk, TakeDevice, TakeHole, TakeJournal, TakeRecord, Verdict
+from terminals.sync.people import name_body
 from terminals.sync.questions import TakeQuestion
 from terminals.sync.setup import EventSetup
 from terminals.sync.terminal import Terminal, Track
@@ -102,14 +106,14 @@ class Collector(Asking):
     def _message(self, terminal: Terminal, message: Message, now: float, wall: str) -> list[Send]:
         terminal.last_seen = now
         terminal.present = not isinstance(message, TermGone)
-        if isinstance(message, Record):
+        if isinstance(message, (Record, NameRecord)):
             return self._record(terminal, message, now, wall)
         if isinstance(message, TermStatus):
             terminal.status = message
             return self._status(terminal, message, now)
         if isinstance(message, Call):
             return self._call(terminal, message, wall)
-        if isinstance(message, (EntryCheck, Ask)):
+        if isinstance(message, (EntryCheck, Ask, NameSearch)):
             return self._question(terminal, message, now, wall)
         return []
 
@@ -245,14 +249,17 @@ class Collector(Asking):
             return self._ask(terminal, track, now)
         return []
 
-    def _record(self, terminal: Terminal, record: Record, now: float, wall: str) -> list[Send]:
+    def _record(self, terminal: Terminal, record: Record | NameRecord, now: float, wall: str) -> list[Send]:
         device, journal, seq = terminal.device, record.journal_id, record.seq
         if not terminal.admitted:
             return [self._nak(terminal, journal, seq, RecordReason.NOT_ADMITTED)]
-        if not seq or record.crc != record_crc(device, journal, seq, record.body):
+        name = record if isinstance(record, NameRecord) else None
+        body = record.body if isinstance(record, Record) else name_body(record)
+        crc_of, auth_of = (record_crc, record_auth) if name is None else (name_crc, name_auth)
+        if not seq or record.crc != crc_of(device, journal, seq, body):
             return [self._nak(terminal, journal, seq, RecordReason.CRC)]
         key = self._roster[device].key
-        if key and not check_auth(record.auth, key, device, journal, seq, record.body):
+        if key and not hmac.compare_digest(record.auth, auth_of(key, device, journal, seq, body)):
             self._alarm(
                 "auth",
                 device_hex(device),
@@ -282,12 +289,14 @@ class Collector(Asking):
                 track.asked_at = now
                 self._missing[device, journal] = None  # asked for again when it may send more
             return []
-        raw = RawRecord(RecordKey(device, journal, seq), record.body, record.crc, record.auth)
+        kept = body if name is None else name_hash(device, journal, seq, body)
+        crc = record.crc if name is None else name_crc(device, journal, seq, kept)
+        raw = RawRecord(RecordKey(device, journal, seq), kept, crc, record.auth)
         if seq == track.expected:
             track.expected += 1
             track.asked, track.asked_at, track.nearest = 0, -1e9, 0
         track.waiting += 1
-        self._queue.append(Work(TakeRecord(raw, terminal.seat, wall), terminal, track))
+        self._queue.append(Work(TakeRecord(raw, terminal.seat, wall, name), terminal, track))
         if self.queued >= self._limits.queue:
             self._full = True
             return self._broadcast_credit()

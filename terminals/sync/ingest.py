@@ -7,11 +7,11 @@ The caller commits, and only then may anything be acknowledged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from firmware_bridge.db import Connection
-from firmware_bridge.wire.messages import Message
+from firmware_bridge.wire.messages import Message, NameRecord
 from firmware_bridge.wire.numbers import RecordKind
 from terminals.entry import Budget
 from terminals.store import desk, ledger, results
@@ -24,6 +24,7 @@ from terminals.store.values import (
     ResultEvent,
     device_hex,
 )
+from terminals.sync.people import person_of
 from terminals.sync.period import is_final, locked_tables
 from terminals.sync.projection import AFTER_FINAL, LOCKED_TABLE, resolve, same_result
 from terminals.sync.questions import TakeQuestion, answer
@@ -47,11 +48,15 @@ TAKEN = frozenset({Verdict.STORED, Verdict.QUARANTINED, Verdict.KNOWN})
 
 @dataclass(frozen=True, slots=True)
 class TakeRecord:
-    """Store a record. seat: section number and table at which the terminal was admitted. wall: for people to read."""
+    """Store a record. seat: section number and table at which the terminal was admitted. wall: for people to read.
+
+    name: when it is a NAME_RECORD; the body in ``raw`` is then its hash.
+    """
 
     raw: RawRecord
     seat: tuple[int, int] | None = None
     wall: str = ""
+    name: NameRecord | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +221,10 @@ class _Batch:
                 raise Senseless("its event is not in the store any more")
             # Tonight's table says nothing about a record of another evening.
             seat = job.seat if home.event == self._event else None
-            events = self._events(job, interpret(job.raw.body, job.raw.key.seq, home.setup, seat), home)
+            if job.name is not None:
+                self._name(job.name, home)
+            else:
+                events = self._events(job, interpret(job.raw.body, job.raw.key.seq, home.setup, seat), home)
         except Senseless as senseless:
             reason = senseless.reason
         except Exception as error:
@@ -235,9 +243,16 @@ class _Batch:
         if reason:
             key = job.raw.key
             subject = f"{key.device_hex} {key.journal_hex} {key.seq}"
-            text = f"A record of {place_of(job.raw.body)} was set aside: {reason}. Ask the table what it played."
+            text = f"A record of {_place(job)} was set aside: {reason}. Ask the table what it played."
             ledger.raise_alarm(self._connection, "quarantine", subject, text)
         return reason
+
+    def _name(self, record: NameRecord, home: _Home) -> None:
+        """The words go to the person, outside the ledger; who is told of it sees only where somebody sits."""
+        person = person_of(self._connection, home.setup, record)
+        desk.save_person(self._connection, home.event, person)
+        told = {"section": person.section, "pair": person.pair, "seat": person.seat, "table": record.table}
+        desk.append_desk(self._connection, home.event, desk.DeskEvent("name", told))
 
     def _held(self, meaning: Meaning, home: _Home) -> tuple[str, ...]:
         """Warnings that keep a result from counting by itself."""
@@ -270,6 +285,8 @@ class _Batch:
             kept = ledger.state_of(self._connection, named)
             if kept is not None and kept[1] != home.event:
                 raise Senseless("it stands for a record of another event")
+            if kept is not None and kept[0] is RecordState.STORED:
+                raise Senseless("it stands for a record that is no result")
             if kept is not None and kept[0] is RecordState.QUARANTINED:
                 if erases:
                     raise Senseless("it erases a record that is in quarantine")
@@ -299,7 +316,7 @@ class _Batch:
                 self._connection,
                 "conflict",
                 f"{key.device_hex} {key.journal_hex} {key.seq}",
-                f"A terminal sent another record ({place_of(job.raw.body)}) under a number that is taken. Both are"
+                f"A terminal sent another record ({_place(job)}) under a number that is taken. Both are"
                 " kept, and it sends this one again under a new number. Compare this table with its slips.",
             )
 
@@ -342,3 +359,11 @@ class _Batch:
             " Compare its results with the paper slips and enter what is missing.",
         )
         return Done(upto=job.last)
+
+
+def _place(job: TakeRecord) -> str:
+    """Where a record comes from, for people; never what was played, nor who."""
+    if job.name is None:
+        return place_of(job.raw.body)
+    section = chr(64 + job.name.section) if 1 <= job.name.section <= 26 else f"section {job.name.section} "
+    return f"a name at table {section}{job.name.table}"

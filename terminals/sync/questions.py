@@ -15,13 +15,14 @@ from types import MappingProxyType
 from dealer.deal import Deal
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import FirmwareBridgeError
-from firmware_bridge.wire.messages import Ask, EntryCheck, EntryChecked, Message, fit_text
-from firmware_bridge.wire.numbers import CheckCode, RecordKind
+from firmware_bridge.wire.messages import Ask, EntryCheck, EntryChecked, Message, NameSearch, fit_text
+from firmware_bridge.wire.numbers import AskFor, CheckCode, RecordKind
 from firmware_bridge.wire.record import RecordBody
 from terminals.entry import Answer, Behind, Budget, Entry, Known, Notice, check
 from terminals.result import BoardState, PassedOut, Played
 from terminals.store import desk, results
 from terminals.sync.feedback import feedback
+from terminals.sync.people import find_players, names_of_table
 from terminals.sync.sense import Senseless, content_of
 from terminals.sync.setup import EventSetup, section_letter
 
@@ -40,7 +41,7 @@ CODES: Mapping[str, CheckCode] = MappingProxyType(
 
 
 NOT_WARNED = Budget()
-Question = EntryCheck | Ask
+Question = EntryCheck | Ask | NameSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,15 @@ class Reply:
 def answer(connection: Connection, setup: EventSetup, question: TakeQuestion) -> Reply:
     """The answer of the store as it is in this transaction. A question that makes no sense is not answered."""
     try:
-        if isinstance(question.message, Ask):
-            return Reply(feedback(connection, setup, question.seat, question.message))
-        return _check(connection, setup, question, question.message)
+        asked = question.message
+        if isinstance(asked, NameSearch):
+            return Reply((find_players(connection, asked),))
+        if isinstance(asked, EntryCheck):
+            return _check(connection, setup, question, asked)
+        if asked.what == AskFor.NAMES:
+            names = names_of_table(connection, setup, question.seat)
+            return Reply() if names is None else Reply((names,))
+        return Reply(feedback(connection, setup, question.seat, asked))
     except (Senseless, FirmwareBridgeError):
         return Reply()
 

@@ -26,7 +26,10 @@ from terminals.sync.setup import EventSetup, new_event
 class Evening:
     """Three tables, a Mitchell of three rounds of two boards."""
 
-    def __init__(self, room: StationRoom, store: EventStore, service: SyncService, setup: EventSetup) -> None:
+    def __init__(
+        self, room: StationRoom, store: EventStore, service: SyncService, setup: EventSetup, evidence: Evidence
+    ) -> None:
+        self.evidence = evidence
         self.room, self.store, self.service, self.setup = room, store, service, setup
         self.event = desk.event_hex(setup.id)
 
@@ -65,7 +68,8 @@ def run_evening(
         setup = new_event(0xE7, "Line", {1: mitchell(3, 2)}, EventSettings().changed(settings))
         store = EventStore.open(tmp_path / "events.db", threaded=False)
         await store.save_setup(setup)
-        room = StationRoom(1, 3, Rates(), 5, Evidence(), 115200)
+        evidence = Evidence()
+        room = StationRoom(1, 3, Rates(), 5, evidence, 115200)
 
         def begin(connection: Connection) -> None:
             for address in room.station.terminals:
@@ -80,7 +84,7 @@ def run_evening(
         task = asyncio.create_task(service.run())
         await driver.connect(10.0)
         try:
-            await story(Evening(room, store, service, setup))
+            await story(Evening(room, store, service, setup, evidence))
         finally:
             await driver.close()
             await task

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from station_line import Evening, run_evening
 
+from firmware_bridge.db import Connection
 from hwsim.numbers import CallState
 from terminals.entry import NEUTRAL
+from terminals.store import desk, ledger
 from terminals.sync.calls import call_list
 from terminals.sync.contacts import Limits
 
@@ -101,3 +103,42 @@ def test_nothing_is_shown_that_the_settings_withhold(tmp_path: Path) -> None:
         assert all(not terminal.feedback and not terminal.ranking for terminal in terminals)
 
     run_evening(tmp_path, story, traveller=False, percentages=False, ranking=False)
+
+
+def test_players_say_who_they_are_and_every_screen_shows_it(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        for table in evening.room.station.tables.values():
+            table.sign_in = True
+        await evening.played()
+        people = evening.store.read(lambda connection: desk.people(connection, evening.event))
+        assert [(one.pair, one.seat) for one in people] == [(pair, seat) for pair in range(1, 7) for seat in "12"]
+        one, four = people[0], people[7]
+        assert (one.number, one.name) == ("1001", "Ada Żak"), "the club's list knows the number"
+        assert four.name == "Guest"
+        last = evening.room.station.terminals[2]
+        await evening.until(lambda: len(last.names) == 8, 60.0)
+        records = evening.store.read(lambda connection: list(ledger.records(connection)))
+        names = [record for record in records if len(record.raw.body) == 32]
+        assert len(names) == 12
+        assert len(records) == len({record.raw.key for record in records})
+        shown = evening.evidence.lines["shown_received"]
+        kept = {(r.raw.key.device_hex, r.raw.key.seq, r.raw.body.hex(), f"{r.raw.crc:08x}") for r in records}
+        assert {(line["device"], line["seq"], line["body"], line["crc"]) for line in shown} == kept
+
+    def club(connection: Connection, event: str) -> None:
+        desk.save_players(connection, [("1001", "Ada Żak", "ada zak")])
+
+    run_evening(tmp_path, story, club)
+
+
+def test_a_name_is_found_whatever_the_accents(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        terminal = evening.room.station.terminals[1]
+        await evening.until(lambda: terminal.admitted)
+        terminal.search_name("zak AD")
+        await evening.until(lambda: "1001 Ada Żak" in evening.screen(1), 5.0)
+
+    def club(connection: Connection, event: str) -> None:
+        desk.save_players(connection, [("1001", "Ada Żak", "ada zak"), ("1002", "Jan Zaks", "jan zaks")])
+
+    run_evening(tmp_path, story, club)

@@ -40,6 +40,8 @@ ACCEPTS = frozenset(
         Kind.ENTRY_CHECKED,
         Kind.FEEDBACK,
         Kind.RANKING,
+        Kind.NAMES,
+        Kind.NAME_FOUND,
     }
 )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hwsim.memory import Log
-from hwsim.messages import unpack_body
+from hwsim.messages import unpack_body, unpack_name
 
 RING = 64  # acknowledged records that are kept for "send again"
 Key = tuple[int, int]  # journal, seq
@@ -19,7 +19,7 @@ Key = tuple[int, int]  # journal, seq
 
 @dataclass(slots=True)
 class Stored:
-    """One record. ``event``: the event it was keyed in for."""
+    """One record. ``event``: the event it was keyed in for. ``name``: it says who sits where, not what was played."""
 
     journal: int
     seq: int
@@ -27,6 +27,7 @@ class Stored:
     event: int
     acked: bool = False
     moved: bool = False  # taken over into a newer journal
+    name: bool = False
 
 
 class TerminalMemory:
@@ -38,6 +39,7 @@ class TerminalMemory:
         self.next_seq = 1
         self.records: dict[Key, Stored] = {}  # in the order of keying in
         self.keyed: set[tuple[int, int, int, int]] = set()  # event, round, board, 1 if corrected
+        self.named: set[tuple[int, int, int]] = set()  # event, pair, seat
         self.admission: dict[str, Any] = {}
         self.plan: dict[str, Any] = {}
         for entry in log.load():
@@ -60,12 +62,20 @@ class TerminalMemory:
                 self.journal, self.next_seq = journal, next_seq
             case ["record", journal, seq, body, event]:
                 self._add(journal, seq, bytes.fromhex(body), event)
+            case ["name", journal, seq, body, event]:
+                self._add_name(journal, seq, bytes.fromhex(body), event)
+            case ["named", event, pair, seat]:
+                self.named.add((event, pair, seat))
             case ["acked", journal, upto]:
                 self._acknowledge(journal, upto)
             case ["moved", old_journal, old_seq, journal, seq, body, event]:
                 if (old_journal, old_seq) in self.records:
                     self.records[old_journal, old_seq].moved = True
                 self._add(journal, seq, bytes.fromhex(body), event)
+            case ["moved-name", old_journal, old_seq, journal, seq, body, event]:
+                if (old_journal, old_seq) in self.records:
+                    self.records[old_journal, old_seq].moved = True
+                self._add_name(journal, seq, bytes.fromhex(body), event)
             case ["gone", journal, seq]:
                 self.records[journal, seq].moved = True
             case ["keyed", event, round_, board, again]:
@@ -83,6 +93,12 @@ class TerminalMemory:
         told = unpack_body(body)
         self.keyed.add((event, told["round"], told["board"], int(told["replaces"] > 0)))
 
+    def _add_name(self, journal: int, seq: int, body: bytes, event: int) -> None:
+        self.records[journal, seq] = Stored(journal, seq, body, event, name=True)
+        self.next_seq = seq + 1
+        told = unpack_name(body)
+        self.named.add((event, told["pair"], told["seat"]))
+
     def _acknowledge(self, journal: int, upto: int) -> None:
         done = []
         for key, record in self.records.items():
@@ -96,8 +112,11 @@ class TerminalMemory:
     def _compact(self) -> None:
         entries: list[list[Any]] = [["boots", self.device_id, self.boots]]
         entries += [["keyed", *key] for key in sorted(self.keyed)]
+        entries += [["named", *key] for key in sorted(self.named)]
         for record in self.records.values():
-            entries.append(["record", record.journal, record.seq, record.body.hex(), record.event])
+            entries.append(
+                ["name" if record.name else "record", record.journal, record.seq, record.body.hex(), record.event]
+            )
             if record.moved:
                 entries.append(["gone", record.journal, record.seq])
         acked: dict[int, int] = {}
@@ -121,6 +140,12 @@ class TerminalMemory:
     def new_journal(self, journal: int) -> None:
         self._write(["journal", journal, 1])
 
+    def add_name(self, body: bytes, event: int) -> Stored:
+        """Store who sits where under the next key."""
+        key = (self.journal, self.next_seq)
+        self._write(["name", *key, body.hex(), event])
+        return self.records[key]
+
     def add(self, body: bytes, event: int) -> Stored:
         """Store a record under the next key. That its board has been keyed in follows from it: one entry, one truth."""
         key = (self.journal, self.next_seq)
@@ -130,7 +155,9 @@ class TerminalMemory:
     def move(self, record: Stored, body: bytes) -> Stored:
         """The same record under the next key of the present journal."""
         key = (self.journal, self.next_seq)
-        self._write(["moved", record.journal, record.seq, *key, body.hex(), record.event])
+        self._write(
+            ["moved-name" if record.name else "moved", record.journal, record.seq, *key, body.hex(), record.event]
+        )
         return self.records[key]
 
     def acknowledge(self, journal: int, upto: int) -> list[Stored]:

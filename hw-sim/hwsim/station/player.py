@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-from hwsim.numbers import RecordKind
+from hwsim.numbers import NameHow, RecordKind
 
 PASSED_OUT = 0.03
 # (level, strain, how often): strains 1-5 are clubs, diamonds, hearts, spades, notrump
@@ -85,6 +85,20 @@ def corrected(seed: int, rate: float, section: int, board: int, ns: int, ew: int
 def duration(seed: int, section: int, table: int, board: int, round: int, shortest: float, longest: float) -> float:
     """Seconds that a table takes for a board."""
     return random.Random(f"{seed}:time:{section}:{table}:{board}:{round}").uniform(shortest, longest)
+
+
+FIRST_NAMES = ("Ada", "Jan", "Łukasz", "Chloé", "Øyvind", "Žofie", "Maria", "Müjde")
+LAST_NAMES = ("Smith", "Żak", "O'Neill", "Núñez", "Groß", "Šimić", "de Boer", "Ito")
+
+
+def who(seed: int, pair: int, seat: int) -> tuple[int, str]:
+    """What a player keys in about himself: how, and the text."""
+    here = random.Random(f"{seed}:who:{pair}:{seat}")
+    if seat == 1:
+        return NameHow.NUMBER, str(1000 + pair)
+    if pair % 4 == 0:
+        return NameHow.GUEST, ""
+    return NameHow.NAME, f"{here.choice(FIRST_NAMES)} {here.choice(LAST_NAMES)}"
 
 
 def _pick(chance: random.Random) -> tuple[int, int]:

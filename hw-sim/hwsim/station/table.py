@@ -6,7 +6,7 @@ from hwsim.agenda import Agenda, Booking
 from hwsim.messages import Fields
 from hwsim.speeds import Speed
 from hwsim.station.checking import Advice
-from hwsim.station.player import Play, corrected, duration, play_board
+from hwsim.station.player import Play, corrected, duration, play_board, who
 from hwsim.station.room import Room
 from hwsim.station.terminal import Terminal
 
@@ -29,6 +29,7 @@ class Table:
         self._seed = seed
         self._corrections = corrections
         self.checks = checks
+        self.sign_in = False  # the players of the first round say who they are before they play
         self.advised: list[Advice] = []  # what the screen said of entries, other than that all is fine
         self._busy: Booking | None = None
         self._began: int | None = None
@@ -86,6 +87,8 @@ class Table:
         terminal, speed = self.terminal, self._speed
         if speed.play[1] == 0.0 and terminal.host_listens() and terminal.waiting() > max(1, terminal.upload.credit):
             return  # without any time of its own a whole round would be keyed in at once; the next ack wakes us
+        if self.sign_in and index == 0:
+            self._say_names(shown)
         board = self._missing(shown)[0]
         if terminal.keyed(shown["round"], board):
             delay = speed.key
@@ -95,6 +98,14 @@ class Table:
                 delay += speed.move
         self._began = index
         self._busy = self._agenda.after(delay, lambda: self._agree(index, shown, board))
+
+    def _say_names(self, shown: Fields) -> None:
+        """Pairs know each other by number; the second player types his name, every fourth is a guest."""
+        terminal = self.terminal
+        for pair in (shown["ns"], shown["ew"]):
+            for seat in (1, 2):
+                if (terminal.event, pair, seat) not in terminal.memory.named:
+                    terminal.key_in_name(shown["round"], pair, seat, *who(self._seed, pair, seat))
 
     def _agree(self, index: int, shown: Fields, board: int) -> None:
         """One side has keyed in, the other looks at the screen and accepts; the host may want them to look again."""

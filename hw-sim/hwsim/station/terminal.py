@@ -70,6 +70,9 @@ class Terminal:
         self.calling = False  # the key was pressed, and the host has not said that it knows
         self.curious = False  # the club wants travellers and rankings on the screen
         self.feedback: Fields = {}
+        self.names: dict[tuple[int, int], str] = {}  # pair, seat: as the host says
+        self.found: Fields = {}  # the last answer to a search
+        self._searches = 0
         self.ranking: Fields = {}
         self.round_index: int | None = None  # what is on the screen
         self.last_line = ""
@@ -115,6 +118,8 @@ class Terminal:
         if index != self.round_index:
             self.round_index = index
             self.feedback = self.ranking = {}
+            if self.names:
+                self.ask_names()  # those who come may have said who they are meanwhile
             self._touch_status()
 
     def shown_round(self) -> Fields | None:
@@ -136,6 +141,8 @@ class Terminal:
             if shown["ns"] and shown["ew"] and shown["first_board"]:
                 last = shown["first_board"] + shown["board_count"] - 1
                 lines.append(f"NS {shown['ns']}  EW {shown['ew']}  Boards {shown['first_board']}-{last}")
+                if self.names:
+                    lines += [self._pair_text("NS", shown["ns"]), self._pair_text("EW", shown["ew"])]
             else:
                 lines.append("Sit-out")
         elif self.round_index is not None:
@@ -145,6 +152,7 @@ class Terminal:
         waiting = self.waiting()
         if waiting:
             lines.append(f"On this terminal, {waiting} waiting")
+        lines += [f"{one['number']} {one['name']}".strip() for one in self.found.get("players", ())]
         lines += feedback_lines(self.feedback) + ranking_lines(self.ranking)
         if self.calling:
             lines.append("Calling the director" if self.host_listens() else "No contact. Fetch the director.")
@@ -205,10 +213,31 @@ class Terminal:
             stamp=stamp,
         )
 
+    def key_in_name(self, round_: int, pair: int, seat: int, how: int, text: str = "") -> None:
+        """A player says who he is: a number, a name, or guest in one key."""
+        place = {"section": self.section, "table": self.table, "round": round_, "pair": pair, "seat": seat}
+        self.memory.add_name(messages.pack_name(**place, how=how, text=text), self.event)
+        self.records_written += 1
+        self.upload.pump()
+        self._touch_status()
+
+    def search_name(self, text: str) -> None:
+        self._searches = (self._searches + 1) & 0xFF
+        self.found = {}
+        self._radio.send(self.address, Kind.NAME_SEARCH, {"search": self._searches, "text": text})
+
+    def ask_names(self) -> None:
+        self._radio.send(self.address, Kind.ASK, {"what": Ask.NAMES, "round": 0, "board": 0})
+
+    def _pair_text(self, direction: str, pair: int) -> str:
+        who = " - ".join(name for seat in (1, 2) if (name := self.names.get((pair, seat))))
+        return f"{direction} {pair} {who}".rstrip()
+
     def original_of(self, round_: int, board: int) -> Stored | None:
         """The record of this journal that a correction of that board can name."""
         for record in self.memory.records.values():
-            if record.journal == self.memory.journal and record.event == self.event and not record.moved:
+            here = record.journal == self.memory.journal and record.event == self.event
+            if here and not record.moved and not record.name:
                 told = unpack_body(record.body)
                 near = self.memory.next_seq - record.seq <= 255
                 if (told["round"], told["board"], told["replaces"]) == (round_, board, 0) and near:
@@ -311,6 +340,11 @@ class Terminal:
             case Kind.CALL_STATE:
                 self.calling = False
                 self.call = CallState(fields["state"]) if fields["state"] in tuple(CallState) else CallState.NONE
+            case Kind.NAMES:
+                self.names = {(one["pair"], one["seat"]): one["name"] for one in fields["names"]}
+            case Kind.NAME_FOUND:
+                if fields["search"] == self._searches:
+                    self.found = fields
             case Kind.FEEDBACK:
                 self.feedback = fields
             case Kind.RANKING:
@@ -337,9 +371,13 @@ class Terminal:
     def _on_ack(self, fields: Fields) -> None:
         fresh = self.upload.acknowledged(fields["journal_id"], fields["upto"], fields["credit"])
         for record in fresh:
+            self._evidence.write("shown_received", self._shown(record))
+            if record.name:
+                self.last_line = "Names received"
+                self.ask_names()
+                continue
             told = unpack_body(record.body)
             self.last_line = f"Board {told['board']} received"
-            self._evidence.write("shown_received", self._shown(record))
             self._ask_about(told)
         if fresh:
             self._touch_status()
@@ -363,13 +401,16 @@ class Terminal:
 
     def _shown(self, record: Stored) -> dict[str, object]:
         device = self.memory.device_id
-        crc = messages.record_crc(device, record.journal, record.seq, record.body)
+        body = record.body
+        if record.name:  # a name stays out of the evidence, as it stays out of the host's ledger
+            body = messages.name_hash(device, record.journal, record.seq, body)
+        crc = messages.record_crc(device, record.journal, record.seq, body)
         return {
             "device": f"{device:016x}",
             "journal": f"{record.journal:08x}",
             "seq": record.seq,
             "crc": f"{crc:08x}",
-            "body": record.body.hex(),
+            "body": body.hex(),
             "at": round(self._agenda.now - self._start, 3),
         }
 

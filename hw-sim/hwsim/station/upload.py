@@ -82,14 +82,15 @@ class Upload:
 
     def _send_record(self, record: Stored) -> bool:
         device = self._memory.device_id
+        told = messages.unpack_name(record.body) if record.name else {"body": record.body}
         fields = {
+            **told,
             "journal_id": record.journal,
             "seq": record.seq,
-            "body": record.body,
             "crc": messages.record_crc(device, record.journal, record.seq, record.body),
             "auth": messages.record_auth(self._key, device, record.journal, record.seq, record.body),
         }
-        if not self._radio.send(self._address, Kind.RECORD, fields):
+        if not self._radio.send(self._address, Kind.NAME_RECORD if record.name else Kind.RECORD, fields):
             return False
         self._in_flight[record.journal, record.seq] = None
         self._book_retry()
@@ -175,6 +176,9 @@ class Upload:
         self._in_flight.clear()
         new_seq: dict[int, int] = {}
         for record in moving:
+            if record.name:
+                memory.move(record, record.body)
+                continue
             distance = record.body[REPLACES]
             original = record.seq - distance
             if distance and original not in new_seq and original in everything:

@@ -12,6 +12,7 @@ from hwsim import codec, messages
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 MESSAGES = json.loads((VECTORS / "messages.json").read_text())
+NAMES = json.loads((VECTORS / "names.json").read_text())
 RECORDS = json.loads((VECTORS / "records.json").read_text())
 
 
@@ -70,6 +71,18 @@ def test_golden_record(vector: dict[str, Any]) -> None:
     where = (vector["device_id"], vector["journal_id"], vector["seq"], body)
     assert messages.record_crc(*where) == vector["crc"]
     assert messages.record_auth(key, *where).hex() == vector["auth_hex"]
+
+
+@pytest.mark.parametrize("vector", NAMES, ids=lambda v: v["name"])
+def test_golden_name(vector: dict[str, Any]) -> None:
+    body = bytes.fromhex(vector["body_hex"])
+    assert messages.pack_name(**vector["fields"]) == body
+    assert messages.unpack_name(body) == vector["fields"]
+    key = bytes.fromhex(vector["key_hex"]) or None
+    where = (vector["device_id"], vector["journal_id"], vector["seq"], body)
+    assert messages.record_crc(*where) == vector["crc"]
+    assert messages.record_auth(key, *where).hex() == vector["auth_hex"]
+    assert messages.name_hash(*where).hex() == vector["hash_hex"]
 
 
 def test_every_kind_of_the_devices_has_a_vector() -> None:

@@ -328,6 +328,37 @@ def test_a_host_that_never_gives_a_number_up_gets_what_it_has_not_in_another_jou
     assert len(host.all(Kind.RECORD)) - sent < 100, "asking again is no busy loop"
 
 
+def test_names_count_with_results_and_survive_with_them() -> None:
+    media = Media()
+    device = station(media, terminals=1)
+    world, host = connect(device)
+    ledger = Ledger(host, 1, 1, 2)
+    ledger.acking = False
+    device.tables[1].sign_in = True
+    world.run(30.0)
+    terminal = device.terminals[1]
+    names = host.all(Kind.NAME_RECORD)
+    assert [f["seq"] for f in names[:1]] == [1], "with credit 1 the first waits for its acknowledgement"
+    body = messages.pack_name(**{k: names[0][k] for k in ("section", "table", "round", "pair", "seat", "how", "text")})
+    assert names[0]["crc"] == messages.record_crc(terminal.memory.device_id, names[0]["journal_id"], 1, body)
+    assert [record.name for record in terminal.memory.records.values()][:5] == [True] * 4 + [False]
+    old = terminal.memory.journal
+    host.send(
+        Kind.RECORD_NAK,
+        {"device_id": terminal.memory.device_id, "journal_id": old, "seq": 1, "reason": RecordReason.CONFLICT},
+        1,
+    )
+    world.run(1.0)
+    again = host.all(Kind.NAME_RECORD)[-1]
+    assert (again["seq"], again["text"]) == (1, names[0]["text"])
+    assert again["journal_id"] != old
+    fresh = station(media, terminals=1, now=world.now).terminals[1].memory
+    assert (fresh.records, fresh.named) == (terminal.memory.records, terminal.memory.named)
+    fresh._compact()
+    again_read = station(media, terminals=1, now=world.now).terminals[1].memory
+    assert (again_read.records, again_read.named) == (fresh.records, fresh.named)
+
+
 def test_an_unknown_terminal_waits_until_it_is_admitted() -> None:
     device = station(terminals=2)
     world, host = connect(device)
