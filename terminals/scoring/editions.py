@@ -11,9 +11,7 @@ from firmware_bridge.errors import EntryError
 from terminals.scoring.profile_file import RULESETS
 
 _COVERED = {"laws-1997": range(1, 32), "laws-2007": range(1, 94), "laws-2017": range(0)}
-_LAW = re.compile(
-    r"(?:Law\s+)?(\d{1,2})(?:[A-H](?:\d{1,2}(?:(?:\([a-h]\)|[a-h])(?:\((?:i|ii|iii)\))?)?)?)?", re.ASCII
-)
+_LAW = re.compile(r"(?:Law\s+)?(\d{1,2})(?:[A-H](?:\d{1,2}(?:(?:\([a-h]\)|[a-h])(?:\((?:i|ii|iii)\))?)?)?)?", re.ASCII)
 
 
 def law_number(law: str) -> int:
