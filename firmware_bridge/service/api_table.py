@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -16,12 +17,14 @@ from starlette.responses import JSONResponse, Response
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
-from firmware_bridge.service.browser_hub import MAX_RECORDS, Box, Journal, decode_record, message_json
+from firmware_bridge.service.browser_hub import MAX_RECORDS, MODEL, Box, Journal, decode_record, message_json
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_actions import content_of, text_of, whole_of
 from firmware_bridge.service.desk_checks import check_entry, search
 from firmware_bridge.service.desk_stream import encode, event_stream
 from firmware_bridge.service.desk_view import board_view, clock_view, place_of, ranking_view
+from firmware_bridge.wire.messages import Record
+from firmware_bridge.wire.record import record_auth
 from terminals.store.desk import DeviceState, Person
 from terminals.store.values import PlayKey
 from terminals.sync.setup import section_letter
@@ -121,7 +124,7 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
     texts = body.get("records", [])
     if not isinstance(texts, list) or len(texts) > MAX_RECORDS or not all(isinstance(text, str) for text in texts):
         raise EntryError(f"records are a list of at most {MAX_RECORDS} texts.", code="bad-value")
-    records = [decode_record(text) for text in texts]
+    records = [_signed(desk, device, decode_record(text)) for text in texts]
     before = box.last
     await hub.records(box, records)
     if records:
@@ -380,6 +383,14 @@ def operations() -> list[Operation]:
 
 
 # --- inside ------------------------------------------------------------------------------------------------------
+
+
+def _signed(desk: Desk, device: int, record: Record) -> Record:
+    """The authenticator for a browser that has a key: the token of the post has taken its place."""
+    known = desk.service.collector.roster.get(device)
+    if known is None or not known.key or known.model != MODEL:
+        return record
+    return replace(record, auth=record_auth(known.key, device, record.journal_id, record.seq, record.body))
 
 
 def _may_send(desk: Desk, device: int) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -380,9 +380,17 @@ class Desk:
             return True
         if held is not None or (known is not None and known.state is DeviceState.REFUSED):
             return False
-        await self.service.change_device(Device(device, DeviceState.ADMITTED, section, table, model=MODEL))
+        await self.service.change_device(
+            self._with_key(Device(device, DeviceState.ADMITTED, section, table, model=MODEL))
+        )
         self.stream.publish(encode("terminals", {}))
         return True
+
+    def _with_key(self, device: Device) -> Device:
+        """A browser gets a key where the event wants one: its table's token stands for the pairing of a keypad."""
+        if device.key or device.model != MODEL or not self.setup.settings.need_key:
+            return device
+        return replace(device, key=self.access.device_key(device.id))
 
     async def admit(self, device: int, section: int, table: int, *, replace_holder: bool = False) -> None:
         """The director gives a table to a terminal. Raises EntryError or StoreError when it is taken.
@@ -406,8 +414,9 @@ class Desk:
 
         def job(connection: Connection) -> list[Device]:
             # A terminal that has shown itself a moment ago may still be on its way to the disk.
-            if shown is not None and device not in desk_store.devices(connection):
-                desk_store.save_device(connection, shown)
+            known = desk_store.devices(connection).get(device, shown)
+            if known is not None:
+                desk_store.save_device(connection, self._with_key(known))
             return work(connection)
 
         for changed in await self.submit(job):

@@ -214,3 +214,23 @@ def test_several_sections_have_tokens_and_tables_of_their_own(tmp_path: Path) ->
             assert client.desk.holder(1, 1) is None
 
     asyncio.run(run())
+
+
+def test_an_event_that_wants_keys_takes_browsers_by_their_tables_token(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, settings=EventSettings(need_key=True)) as client:
+            page, other = Page(client, 1, ONE), Page(client, 1, TWO)
+            assert (await page.hello())["holds"] is True
+            await page.exchange(records=[page.record(1, 1, 4)])
+            assert page.acked() == 1
+            assert (await other.hello())["holds"] is False
+            body = {"device": f"{TWO:016x}", "section": "A", "table": 1}
+            assert (await client.post("/actions/replace", body)).status_code == 200
+            await other.hello()
+            await other.exchange(records=[other.record(2, 1, 4)])
+            assert other.acked() == 1
+            stored = client.desk.store.roster()[TWO].key.hex()
+            for path in ("/terminals", "/desk", "/log"):
+                assert stored not in (await client.get(path)).text
+
+    asyncio.run(run())
