@@ -12,8 +12,8 @@ from firmware_bridge.errors import EntryError
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_actions import whole_of
 from firmware_bridge.service.desk_dealing import DealingDesk
+from firmware_bridge.service.desk_values import whole_of
 
 Body = Mapping[str, Any]
 

@@ -17,13 +17,14 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service import desk_files, desk_setup, desk_view
+from firmware_bridge.service import desk_alerts, desk_files, desk_setup, desk_view
 from firmware_bridge.service.api_access import ROLES, Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_actions import ACTIONS, Action, play_of, preview, seat_of
+from firmware_bridge.service.desk_actions import ACTIONS, Action, preview
 from firmware_bridge.service.desk_checks import PLAYERS
 from firmware_bridge.service.desk_stream import MAX_STREAMS, event_stream
+from firmware_bridge.service.desk_values import play_of, seat_of
 from terminals.players import read_players
 from terminals.sync.export import lines as export_lines
 from terminals.sync.setup import section_number
@@ -40,7 +41,7 @@ async def state(request: Request, desk: Desk, caller: Caller) -> Response:
             "role": caller.role,
             "event": desk_view.event_view(desk),
             "grid": grid,
-            "alerts": desk_view.alerts_view(desk, grid),
+            "alerts": desk_alerts.alerts_view(desk, grid),
             "calls": [
                 {"section": section, "table": table, **call} for (section, table), call in desk.facts.calls.items()
             ],
@@ -77,7 +78,7 @@ async def rounds(request: Request, desk: Desk, caller: Caller) -> Response:
 
 
 async def terminals(request: Request, desk: Desk, caller: Caller) -> Response:
-    return JSONResponse(desk_view.terminals_view(desk))
+    return JSONResponse(desk_alerts.terminals_view(desk))
 
 
 async def board(request: Request, desk: Desk, caller: Caller) -> Response:
@@ -105,7 +106,7 @@ async def play(request: Request, desk: Desk, caller: Caller) -> Response:
 
 
 async def log(request: Request, desk: Desk, caller: Caller) -> Response:
-    return JSONResponse(desk_view.log_view(desk))
+    return JSONResponse(desk_alerts.log_view(desk))
 
 
 async def stream(request: Request, desk: Desk, caller: Caller) -> Response:

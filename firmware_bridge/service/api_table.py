@@ -19,9 +19,9 @@ from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.browser_hub import MAX_RECORDS, MODEL, Box, Journal, decode_record, message_json
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_actions import content_of, text_of, whole_of
 from firmware_bridge.service.desk_checks import check_entry, search
 from firmware_bridge.service.desk_stream import encode, event_stream
+from firmware_bridge.service.desk_values import content_of, text_of, whole_of
 from firmware_bridge.service.desk_view import board_view, clock_view, place_of, ranking_view
 from firmware_bridge.wire.messages import Record
 from firmware_bridge.wire.record import record_auth

@@ -12,7 +12,7 @@ from typing import Any
 
 from firmware_bridge.errors import EntryError, ExitStatus
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_actions import Body, text_of, whole_of
+from firmware_bridge.service.desk_values import Body, text_of, whole_of
 from firmware_bridge.service.desk_view import place_of
 from terminals.movement import happenings as h
 from terminals.movement.catalog import build
