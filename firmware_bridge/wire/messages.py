@@ -39,6 +39,10 @@ from firmware_bridge.wire.terminal_messages import (
     Call,
     CallStateTold,
     Credit,
+    DirectorAsk,
+    DirectorAuth,
+    DirectorNonce,
+    DirectorOpen,
     EntryCheck,
     EntryChecked,
     Feedback,
@@ -82,6 +86,10 @@ __all__ = [
     "CommandResult",
     "Confirmed",
     "Credit",
+    "DirectorAsk",
+    "DirectorAuth",
+    "DirectorNonce",
+    "DirectorOpen",
     "Display",
     "Done",
     "EntryCheck",
@@ -179,6 +187,10 @@ Message: TypeAlias = (
     | Names
     | NameSearch
     | NameFound
+    | DirectorAsk
+    | DirectorNonce
+    | DirectorAuth
+    | DirectorOpen
 )
 
 _BOTH, _TO, _FROM = Direction.BOTH, Direction.TO_DEVICE, Direction.FROM_DEVICE
@@ -232,6 +244,10 @@ MESSAGE_TYPES: tuple[MessageType, ...] = (
     MessageType(0x7D, "NAMES", Names, _TO, hidden=True),
     MessageType(0x7E, "NAME_SEARCH", NameSearch, _FROM, hidden=True),
     MessageType(0x7F, "NAME_FOUND", NameFound, _TO, hidden=True),
+    MessageType(0x80, "DIRECTOR_ASK", DirectorAsk, _FROM),
+    MessageType(0x81, "DIRECTOR_NONCE", DirectorNonce, _TO, hidden=True),
+    MessageType(0x82, "DIRECTOR_AUTH", DirectorAuth, _FROM, hidden=True),
+    MessageType(0x83, "DIRECTOR_OPEN", DirectorOpen, _TO),
 )
 """Every message of 1.0, in the order of its kind."""
 

@@ -217,6 +217,15 @@ class AskFor(IntEnum):
     NAMES = 3
 
 
+class DirectorAnswer(IntEnum):
+    """Whether the director's menu opens at a terminal."""
+
+    OPEN = 1
+    WRONG = 2
+    CLOSED = 3
+    WAIT = 4
+
+
 class NameHow(IntEnum):
     """What the text of a NAME_RECORD is."""
 
@@ -281,6 +290,7 @@ NUMBERS: Mapping[str, type[IntEnum] | type[IntFlag]] = MappingProxyType(
         "record_reason": RecordReason,
         "ask": AskFor,
         "name_how": NameHow,
+        "director_answer": DirectorAnswer,
         "check_code": CheckCode,
         "capability": Capability,
     }

@@ -171,3 +171,8 @@ def name_auth(key: bytes, device_id: int, journal_id: int, seq: int, body: bytes
 def name_hash(device_id: int, journal_id: int, seq: int, body: bytes) -> bytes:
     """What a ledger keeps instead of a name: SHA-256 over the record's key and the body. Raises WireError."""
     return hashlib.sha256(_keyed(device_id, journal_id, seq, body)).digest()
+
+
+def director_proof(pin: str, nonce: bytes, device_id: int) -> bytes:
+    """What a terminal shows instead of the director's PIN: first 8 bytes of HMAC-SHA-256 over nonce and device id."""
+    return hmac.digest(pin.encode(), nonce + device_id.to_bytes(8, "little"), hashlib.sha256)[:8]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from firmware_bridge.wire.layout import U8, U16, U32, U64, Bytes6, Bytes14, Str8, list_of
+from firmware_bridge.wire.layout import U8, U16, U32, U64, Bytes6, Bytes8, Bytes14, Str8, list_of
 from firmware_bridge.wire.link_messages import HelloFields
 
 
@@ -292,3 +292,29 @@ class NameFound:
     search: U8
     more: U8
     players: Annotated[tuple[FoundPlayer, ...], list_of(FoundPlayer, "found_player")]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorAsk:
+    """Somebody wants the director's menu."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorNonce:
+    """nonce: random, for one try."""
+
+    nonce: Bytes8 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorAuth:
+    """proof: ``wire.record.director_proof``."""
+
+    proof: Bytes8 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorOpen:
+    """answer: ``DirectorAnswer``."""
+
+    answer: U8

@@ -70,6 +70,10 @@ _TABLES: dict[int, str] = {
     Kind.NAMES: "names:list8.seat_name",
     Kind.NAME_SEARCH: "search:u8 text:str8",
     Kind.NAME_FOUND: "search:u8 more:u8 players:list8.found_player",
+    Kind.DIRECTOR_ASK: "",
+    Kind.DIRECTOR_NONCE: "nonce:8s",
+    Kind.DIRECTOR_AUTH: "proof:8s",
+    Kind.DIRECTOR_OPEN: "answer:u8",
     Kind.ASK: "what:u8 round:u8 board:u16",
     Kind.FEEDBACK: "round:u8 board:u16 ns:u16 ew:u16 percent:u16 lines:list8.traveller_line",
     Kind.RANKING: "round:u8 pairs:list8.ranking_pair",
@@ -282,6 +286,11 @@ def record_auth(key: bytes | None, device_id: int, journal: int, seq: int, body:
     if key is None:
         return bytes(6)
     return hmac.digest(key, struct.pack("<QII", device_id, journal, seq) + body, "sha256")[:6]
+
+
+def director_proof(pin: str, nonce: bytes, device_id: int) -> bytes:
+    """What DIRECTOR_AUTH carries instead of the PIN."""
+    return hmac.digest(pin.encode("ascii"), nonce + struct.pack("<Q", device_id), "sha256")[:8]
 
 
 def deal_digest(board: int, routing: bytes) -> bytes:

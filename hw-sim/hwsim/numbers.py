@@ -54,6 +54,10 @@ class Kind(IntEnum):
     NAMES = 0x7D
     NAME_SEARCH = 0x7E
     NAME_FOUND = 0x7F
+    DIRECTOR_ASK = 0x80
+    DIRECTOR_NONCE = 0x81
+    DIRECTOR_AUTH = 0x82
+    DIRECTOR_OPEN = 0x83
 
 
 class Role(IntEnum):
@@ -204,6 +208,13 @@ class Ask(IntEnum):
     NAMES = 3
 
 
+class DirectorAnswer(IntEnum):
+    OPEN = 1
+    WRONG = 2
+    CLOSED = 3
+    WAIT = 4
+
+
 class NameHow(IntEnum):
     NUMBER = 1
     NAME = 2
@@ -240,3 +251,4 @@ UNKNOWN = 255  # card.unknown, pocket.unknown, orientation.unknown, battery and 
 JOKER = 254
 READER_BARCODE, READER_CAMERA, READER_OTHER = 1, 2, 3
 CONFIRMED_BY_OPPONENTS = 1
+CONFIRMED_BY_DIRECTOR = 3

@@ -6,19 +6,26 @@ answered: a terminal that gets no answer goes on alone.
 
 from __future__ import annotations
 
+import hmac
+import os
 from collections.abc import Callable, Mapping
 
 from dealer.deal import Deal
-from firmware_bridge.wire.messages import CallStateTold, EntryCheck
-from firmware_bridge.wire.numbers import CallState
-from firmware_bridge.wire.record import RecordBody
+from firmware_bridge.wire.messages import CallStateTold, DirectorAuth, DirectorNonce, DirectorOpen, EntryCheck
+from firmware_bridge.wire.numbers import CallState, DirectorAnswer
+from firmware_bridge.wire.record import RecordBody, director_proof
 from terminals.entry import Budget
 from terminals.store.desk import Device
+from terminals.store.values import device_hex
 from terminals.sync.contacts import Contacts, Limits, Send, Work
 from terminals.sync.ingest import Done, TakeDesk
 from terminals.sync.questions import Question, TakeQuestion
-from terminals.sync.setup import EventSetup
+from terminals.sync.setup import EventSetup, section_letter
 from terminals.sync.terminal import Terminal
+
+NONCE_SIZE = 8
+WRONG_PROOFS = 5
+WRONG_PAUSE = 300.0  # seconds
 
 
 def _no_deal(section: int, board: int) -> Deal | None:
@@ -34,6 +41,8 @@ class Asking(Contacts):
         self.deals: Callable[[int, int], Deal | None] = _no_deal
         self._budgets: dict[tuple[int, int, int], Budget] = {}
         self._checking: set[tuple[int, int]] = set()
+        self.nonces: Callable[[int], bytes] = os.urandom
+        self._wrong: dict[tuple[int, int], tuple[int, float]] = {}  # seat: wrong proofs, when the last one came
 
     # --- questions ---
 
@@ -80,3 +89,48 @@ class Asking(Contacts):
         if called and self._calls.get((section, table)) is CallState.COMING:
             return [self._to(terminal, CallStateTold(int(CallState.COMING)))]
         return self.call_state(section, table, CallState.CALLED if called else CallState.NONE)
+
+    # --- the director's menu at a terminal ---
+
+    def _director_ask(self, terminal: Terminal, now: float) -> list[Send]:
+        terminal.nonce = b""
+        if terminal.seat is None:
+            return []
+        if not self._setup.settings.director_pin:
+            return [self._menu(terminal, DirectorAnswer.CLOSED)]
+        if self._has_to_wait(terminal.seat, now):
+            return [self._menu(terminal, DirectorAnswer.WAIT)]
+        terminal.nonce = self.nonces(NONCE_SIZE)
+        return [self._to(terminal, DirectorNonce(terminal.nonce))]
+
+    def _director_auth(self, terminal: Terminal, message: DirectorAuth, now: float, wall: str) -> list[Send]:
+        nonce, terminal.nonce = terminal.nonce, b""
+        seat, pin = terminal.seat, self._setup.settings.director_pin
+        if seat is None:
+            return []
+        if not pin:
+            return [self._menu(terminal, DirectorAnswer.CLOSED)]
+        if self._has_to_wait(seat, now):
+            return [self._menu(terminal, DirectorAnswer.WAIT)]
+        place = {"section": seat[0], "table": seat[1], "device": device_hex(terminal.device)}
+        if nonce and hmac.compare_digest(message.proof, director_proof(pin, nonce, terminal.device)):
+            self._wrong.pop(seat, None)
+            self._put(TakeDesk("director-menu", place, wall=wall))
+            return [self._menu(terminal, DirectorAnswer.OPEN)]
+        if nonce:
+            tries = self._wrong.get(seat, (0, now))[0] + 1
+            self._wrong[seat] = (tries, now)
+            if tries >= WRONG_PROOFS:
+                where = f"{section_letter(seat[0])}{seat[1]}"
+                self._alarm("director-pin", where, f"Table {where} tried the director's PIN {tries} times in vain.")
+        return [self._menu(terminal, DirectorAnswer.WRONG)]
+
+    def _has_to_wait(self, seat: tuple[int, int], now: float) -> bool:
+        tries, last = self._wrong.get(seat, (0, now))
+        if tries >= WRONG_PROOFS and now - last >= WRONG_PAUSE:
+            del self._wrong[seat]
+            return False
+        return tries >= WRONG_PROOFS
+
+    def _menu(self, terminal: Terminal, answer: DirectorAnswer) -> Send:
+        return self._to(terminal, DirectorOpen(int(answer)))

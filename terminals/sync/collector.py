@@ -16,6 +16,8 @@ from firmware_bridge.wire.messages import (
     Ask,
     Call,
     Credit,
+    DirectorAsk,
+    DirectorAuth,
     EntryCheck,
     Message,
     NameRecord,
@@ -113,6 +115,10 @@ class Collector(Asking):
             return self._status(terminal, message, now)
         if isinstance(message, Call):
             return self._call(terminal, message, wall)
+        if isinstance(message, DirectorAsk):
+            return self._director_ask(terminal, now)
+        if isinstance(message, DirectorAuth):
+            return self._director_auth(terminal, message, now, wall)
         if isinstance(message, (EntryCheck, Ask, NameSearch)):
             return self._question(terminal, message, now, wall)
         return []

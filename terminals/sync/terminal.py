@@ -59,6 +59,7 @@ class Terminal:
     over_limit: int = 0
     allowance: float = 0.0
     allowed_at: float = -1e9
+    nonce: bytes = b""  # of a try to open the director's menu
     questions: int = 0  # that wait for the store
     ask_allowance: float = 0.0
     asked_at: float = -1e9

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from station_line import Evening, run_evening
 
 from firmware_bridge.db import Connection
-from hwsim.numbers import CallState
+from hwsim.numbers import CallState, RecordKind
 from terminals.entry import NEUTRAL
+from terminals.result import NotPlayed
 from terminals.store import desk, ledger
 from terminals.sync.calls import call_list
 from terminals.sync.contacts import Limits
@@ -142,3 +144,57 @@ def test_a_name_is_found_whatever_the_accents(tmp_path: Path) -> None:
         desk.save_players(connection, [("1001", "Ada Żak", "ada zak"), ("1002", "Jan Zaks", "jan zaks")])
 
     run_evening(tmp_path, story, club)
+
+
+def _typed(evening: Evening, pin: str) -> None:
+    evening.room.station.terminals[1].menu.ask(pin)
+
+
+def test_the_director_erases_and_marks_at_the_table(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        terminal = evening.room.station.terminals[1]
+        await evening.until(lambda: len(terminal.memory.records) == 1 and not terminal.waiting())
+        shown = terminal.rounds()[0]
+        assert not terminal.direct(shown, 1, RecordKind.ERASED), "the menu is closed"
+        _typed(evening, "2741")
+        await evening.until(lambda: terminal.menu.is_open, 5.0)
+        assert "Director: erase, not played" in evening.screen(1)
+        assert terminal.direct(shown, shown["first_board"], RecordKind.ERASED)
+        assert terminal.direct(shown, shown["first_board"] + 1, RecordKind.NOT_PLAYED)
+        await evening.until(lambda: not terminal.waiting(), 5.0)
+        await evening.played()
+        (opened,) = evening.desk_events("director-menu")
+        assert (opened.data["section"], opened.data["table"]) == (1, 1)
+        rows = [row for row in evening.store.current(evening.setup.id) if row.table == 1 and row.round == 1]
+        assert [isinstance(row.content, NotPlayed) for row in rows] == [False, True]
+        assert all(row.content is not None and not row.attention for row in rows)
+        assert not terminal.menu.is_open, "it closes by itself"
+
+    run_evening(tmp_path, story, director_pin="2741")
+
+
+def test_a_wrong_pin_opens_nothing_and_soon_has_to_wait(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        terminal = evening.room.station.terminals[1]
+        await evening.until(lambda: terminal.admitted)
+        for _ in range(5):
+            _typed(evening, "0000")
+            await evening.until(lambda: "Wrong PIN" in evening.screen(1), 5.0)
+        _typed(evening, "2741")
+        await evening.until(lambda: "Wait before the next try" in evening.screen(1), 5.0)
+        await asyncio.sleep(300.0)
+        _typed(evening, "2741")
+        await evening.until(lambda: terminal.menu.is_open, 5.0)
+        assert [alarm.kind for alarm in evening.store.read(ledger.alarms)] == ["director-pin"]
+        assert evening.store.read(ledger.alarms)[0].times == 1
+
+    run_evening(tmp_path, story, director_pin="2741")
+
+
+def test_without_a_pin_the_menu_stays_closed(tmp_path: Path) -> None:
+    async def story(evening: Evening) -> None:
+        await evening.until(lambda: evening.room.station.terminals[1].admitted)
+        _typed(evening, "0000")
+        await evening.until(lambda: "menu is closed" in evening.screen(1), 5.0)
+
+    run_evening(tmp_path, story)

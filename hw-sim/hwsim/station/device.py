@@ -42,6 +42,8 @@ ACCEPTS = frozenset(
         Kind.RANKING,
         Kind.NAMES,
         Kind.NAME_FOUND,
+        Kind.DIRECTOR_NONCE,
+        Kind.DIRECTOR_OPEN,
     }
 )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from hwsim.memory import Log
 from hwsim.messages import unpack_body, unpack_name
+from hwsim.numbers import RecordKind
 
 RING = 64  # acknowledged records that are kept for "send again"
 Key = tuple[int, int]  # journal, seq
@@ -91,7 +92,11 @@ class TerminalMemory:
         self.records[journal, seq] = Stored(journal, seq, body, event)
         self.next_seq = seq + 1
         told = unpack_body(body)
-        self.keyed.add((event, told["round"], told["board"], int(told["replaces"] > 0)))
+        place = (event, told["round"], told["board"])
+        if told["kind"] == RecordKind.ERASED:
+            self.keyed -= {(*place, 0), (*place, 1)}  # the table keys it in anew
+        else:
+            self.keyed.add((*place, int(told["replaces"] > 0)))
 
     def _add_name(self, journal: int, seq: int, body: bytes, event: int) -> None:
         self.records[journal, seq] = Stored(journal, seq, body, event, name=True)

@@ -14,9 +14,19 @@ from hwsim.agenda import Agenda, Booking
 from hwsim.evidence import Evidence
 from hwsim.memory import Media
 from hwsim.messages import Fields, pack_body, unpack_body
-from hwsim.numbers import CONFIRMED_BY_OPPONENTS, Admission, Ask, CallState, Kind, RecordKind, Role
+from hwsim.numbers import (
+    CONFIRMED_BY_DIRECTOR,
+    CONFIRMED_BY_OPPONENTS,
+    Admission,
+    Ask,
+    CallState,
+    Kind,
+    RecordKind,
+    Role,
+)
 from hwsim.speeds import Speed
 from hwsim.station.checking import Checking
+from hwsim.station.menu import DirectorMenu
 from hwsim.station.nvlog import Stored, TerminalMemory
 from hwsim.station.player import Play
 from hwsim.station.showing import feedback_lines, ranking_lines
@@ -31,6 +41,7 @@ CALLS = {
     CallState.DONE: "",
     CallState.NONE: "",
 }
+BY_DIRECTOR = (RecordKind.NOT_PLAYED, RecordKind.ERASED)
 STRAINS = ("", "♣", "♦", "♥", "♠", "NT")
 
 
@@ -66,6 +77,7 @@ class Terminal:
         self.records_written = 0  # since power-on
         self.upload = Upload(address, self.memory, radio, agenda, chance, key)
         self.checking = Checking(address, radio, agenda)
+        self.menu = DirectorMenu(address, lambda: self.memory.device_id, radio, agenda)
         self.call = CallState.NONE  # as the host last said
         self.calling = False  # the key was pressed, and the host has not said that it knows
         self.curious = False  # the club wants travellers and rankings on the screen
@@ -158,6 +170,8 @@ class Terminal:
             lines.append("Calling the director" if self.host_listens() else "No contact. Fetch the director.")
         elif CALLS[self.call]:
             lines.append(CALLS[self.call])
+        if self.menu.line:
+            lines.append(self.menu.line)
         if self.message_line:
             lines.append(self.message_line)
         return lines
@@ -192,11 +206,20 @@ class Terminal:
         self._touch_status()
         self.keyed_in()
 
+    def direct(self, shown: Fields, board: int, kind: int) -> bool:
+        """The director's menu: a board was not played, or what was keyed in is erased. False if it can't be."""
+        standing = self.original_of(shown["round"], board)
+        if not self.menu.is_open or (kind == RecordKind.ERASED and standing is None):
+            return False
+        self.menu.touch()
+        self.key_in(shown, board, Play(kind), standing)
+        return True
+
     def body_of(self, shown: Fields, board: int, play: Play, distance: int = 0, stamp: int = 0) -> bytes:
         """The body of the record of this entry."""
         return pack_body(
             kind=play.kind,
-            confirmed_by=CONFIRMED_BY_OPPONENTS,
+            confirmed_by=CONFIRMED_BY_DIRECTOR if play.kind in BY_DIRECTOR else CONFIRMED_BY_OPPONENTS,
             section=self.section,
             table=self.table,
             round=shown["round"],
@@ -234,15 +257,20 @@ class Terminal:
         return f"{direction} {pair} {who}".rstrip()
 
     def original_of(self, round_: int, board: int) -> Stored | None:
-        """The record of this journal that a correction of that board can name."""
+        """The record of this journal that a correction of that board can name; None if it was erased."""
+        found = None
         for record in self.memory.records.values():
             here = record.journal == self.memory.journal and record.event == self.event
-            if here and not record.moved and not record.name:
-                told = unpack_body(record.body)
-                near = self.memory.next_seq - record.seq <= 255
-                if (told["round"], told["board"], told["replaces"]) == (round_, board, 0) and near:
-                    return record
-        return None
+            if not here or record.moved or record.name:
+                continue
+            told = unpack_body(record.body)
+            if (told["round"], told["board"]) != (round_, board):
+                continue
+            if told["kind"] == RecordKind.ERASED:
+                found = None
+            elif not told["replaces"]:
+                found = record if self.memory.next_seq - record.seq <= 255 else None
+        return found
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -279,6 +307,7 @@ class Terminal:
 
     def session_down(self) -> None:
         self.upload.reset()
+        self.menu.close()
         self.changed()
 
     def _touch_status(self) -> None:
@@ -349,6 +378,8 @@ class Terminal:
                 self.feedback = fields
             case Kind.RANKING:
                 self.ranking = fields
+            case Kind.DIRECTOR_NONCE | Kind.DIRECTOR_OPEN:
+                self.menu.message(kind, fields)
             case Kind.ENTRY_CHECKED:
                 self.checking.answered(fields)
             case Kind.TEXT:
@@ -421,6 +452,7 @@ class Terminal:
         self.on = False
         self.upload.stop()
         self.checking.cancel()
+        self.menu.close()
         if self._status_booking is not None:
             self._status_booking.cancel()
         self.changed = self.keyed_in = _nothing
@@ -433,6 +465,8 @@ def _nothing() -> None:
 def _words(play: Play) -> str:
     if play.kind == RecordKind.PASSED_OUT:
         return "passed out"
+    if play.kind in BY_DIRECTOR:
+        return "erased" if play.kind == RecordKind.ERASED else "not played"
     over = play.tricks - play.level - 6
     contract = f"{play.level}{STRAINS[play.strain]}{'x' * play.doubling} {'NESW'[play.declarer]}"
     return f"{contract} {over:+d}" if over else f"{contract} ="

@@ -85,5 +85,11 @@ def test_golden_name(vector: dict[str, Any]) -> None:
     assert messages.name_hash(*where).hex() == vector["hash_hex"]
 
 
+@pytest.mark.parametrize("vector", json.loads((VECTORS / "director.json").read_text()), ids=lambda v: v["name"])
+def test_golden_director(vector: dict[str, Any]) -> None:
+    proof = messages.director_proof(vector["pin"], bytes.fromhex(vector["nonce_hex"]), vector["device_id"])
+    assert proof.hex() == vector["proof_hex"]
+
+
 def test_every_kind_of_the_devices_has_a_vector() -> None:
     assert {vector["kind"] for vector in MESSAGES} >= messages.KINDS

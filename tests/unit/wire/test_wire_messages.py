@@ -217,7 +217,7 @@ def test_no_card_in_reprs_or_errors():
 
 
 HIDDEN = {"ARM", "CARD", "REPORT_DATA", "RECORD", "TEXT", "ENTRY_CHECK", "ENTRY_CHECKED", "FEEDBACK"}
-HIDDEN |= {"NAME_RECORD", "NAMES", "NAME_SEARCH", "NAME_FOUND"}
+HIDDEN |= {"NAME_RECORD", "NAMES", "NAME_SEARCH", "NAME_FOUND", "DIRECTOR_NONCE", "DIRECTOR_AUTH"}
 
 
 @pytest.mark.parametrize("vector", MESSAGES, ids=NAMES)
