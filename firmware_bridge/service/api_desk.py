@@ -26,6 +26,7 @@ from firmware_bridge.service.desk_checks import PLAYERS
 from firmware_bridge.service.desk_stream import MAX_STREAMS, event_stream
 from firmware_bridge.service.desk_values import play_of, seat_of
 from terminals.players import read_players
+from terminals.store import desk as desk_store
 from terminals.sync.export import lines as export_lines
 from terminals.sync.setup import section_number
 
@@ -239,11 +240,8 @@ async def file(request: Request, desk: Desk, caller: Caller) -> Response:
 async def load_players(request: Request, desk: Desk, caller: Caller, data: bytes) -> Response:
     """The club's list of players, a CSV with a header row; it takes the place of the one before."""
     found = read_players(data, PLAYERS)
-    path = desk.directory / PLAYERS
-    temporary = path.with_name(PLAYERS + ".part")
-    await asyncio.to_thread(temporary.write_bytes, data)
-    temporary.chmod(0o600)
-    temporary.replace(path)
+    rows = [(str(one.number), one.name, one.folded) for one in found]
+    await desk.submit(lambda connection: desk_store.save_players(connection, rows))
     return JSONResponse({"players": len(found)})
 
 

@@ -235,7 +235,7 @@ class Desk:
         for item in self.store.read(lambda c: desk_store.desk_events(c, event)):
             self.facts.take(item)
         self.period = self.store.read(lambda c: period(c, event))
-        self.people = {(p.section, p.pair, p.seat): p for p in self.store.read(lambda c: desk_store.people(c, event))}
+        self._read_people()
         newest = self.store.read(lambda c: _newest(c, event))
         self.cursor = newest
         self.access.set_setup(self.setup if self.has_event else None)
@@ -267,6 +267,10 @@ class Desk:
             chunks.sort(key=_number_of)
             self.stream.publish(b"".join(chunks))
             self.on_change()
+
+    def _read_people(self) -> None:
+        event = self.event
+        self.people = {(p.section, p.pair, p.seat): p for p in self.store.read(lambda c: desk_store.people(c, event))}
 
     def result_view(self, row: CurrentResult) -> dict[str, Any]:
         from firmware_bridge.service.desk_view import row_view
@@ -310,6 +314,8 @@ class Desk:
         event = self.event
         for item in self.store.read(lambda c: desk_store.desk_events(c, event, after=number - 1)[:1]):
             self.facts.take(item)
+            if item.kind == "name":  # keyed in at a terminal; the words themselves are in no event
+                self._read_people()
             if item.kind in ("published", "final", "reopened"):
                 self.period = self.store.read(lambda c: period(c, event))
         self._veil = None

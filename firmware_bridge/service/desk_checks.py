@@ -5,7 +5,6 @@ The table sees words that give nothing away; the causes go to the desk.
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,11 @@ from firmware_bridge.db import Database
 from firmware_bridge.errors import FirmwareBridgeError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_view import place_of
+from firmware_bridge.wire.messages import NameSearch
 from terminals.entry import CAUSES, Behind, Budget, Entry, Known, check
 from terminals.players import Player, read_players, search_players
 from terminals.result import BoardState, PassedOut, Played
+from terminals.sync.people import find_players
 from terminals.sync.setup import section_letter
 
 PLAYERS = "players.csv"
@@ -83,14 +84,15 @@ def deals_of(desk: Desk) -> dict[int, Deal]:
 
 
 async def search(desk: Desk, text: str) -> list[dict[str, Any]]:
-    """Members whose name or number begins like ``text``: number and name."""
-    found = search_players(players(desk.directory), text, MAX_FOUND)
-    await asyncio.sleep(0)
-    return [{"number": str(one.number), "name": one.name} for one in found]
+    """Members, and people who played before, whose name or number begins like ``text``: number and name."""
+    kept = desk.store.read(lambda connection: find_players(connection, NameSearch(0, text))).players
+    found = {(one.number, one.name): None for one in kept}
+    found |= {(str(one.number), one.name): None for one in search_players(players(desk.directory), text, MAX_FOUND)}
+    return [{"number": number, "name": name} for number, name in list(found)[:MAX_FOUND]]
 
 
 def players(directory: Path) -> list[Player]:
-    """The club's players, from ``players.csv`` of the data directory; empty when there is none that can be read."""
+    """Players of a ``players.csv`` that somebody has put into the data directory; empty when there is none to read."""
     path = directory / PLAYERS
     try:
         changed = path.stat().st_mtime
