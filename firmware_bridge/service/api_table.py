@@ -38,18 +38,12 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
     """What the page needs beside the messages: the event's words and settings, names, what is entered here."""
     setup, letter = desk.setup, section_letter(caller.section)
     settings = setup.settings
-    section = setup.section(caller.section)
-    movement = None if section is None else section.movement
     entered = [
         {"board": row.play.board, "round": place_of(desk, row)[0], "ns": row.play.ns, "ew": row.play.ew}
         for row in desk.rows.values()
         if row.play.section == letter and row.content is not None and place_of(desk, row)[1] == caller.table
     ]
-    pairs: set[int] = set()
-    if movement is not None:
-        for seating in movement.seatings:
-            if seating.table == caller.table:
-                pairs.update((seating.ns, seating.ew))
+    pairs = _pairs_here(desk, caller)
     names = {
         str(pair): [
             desk.people[letter, pair, seat].name if (letter, pair, seat) in desk.people else "" for seat in ("1", "2")
@@ -75,6 +69,16 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
         "clock": clock_view(desk),
         "published": desk.period.published_at is not None,
     }
+
+
+def _pairs_here(desk: Desk, caller: Caller) -> set[int]:
+    """Pairs that sit at the table at some time, a sit-out included."""
+    section = desk.setup.section(caller.section)
+    if section is None or section.movement is None:
+        return set()
+    movement, table = section.movement, caller.table
+    here = {pair for one in movement.seatings if one.table == table for pair in (one.ns, one.ew)}
+    return here | {one.pair for one in movement.sit_outs if one.table == table}
 
 
 async def table_info(request: Request, desk: Desk, caller: Caller) -> Response:
@@ -298,8 +302,8 @@ async def people(request: Request, desk: Desk, caller: Caller, body: Mapping[str
     letter = section_letter(caller.section)
     pair = whole_of(body, "pair", 1, 4095)
     section = desk.setup.section(caller.section)
-    if section is not None and section.movement is not None and pair not in section.movement.pairs:
-        raise EntryError("the event has no such pair.", code="no-such-pair")
+    if section is not None and section.movement is not None and pair not in _pairs_here(desk, caller):
+        raise EntryError("this pair does not come to this table.", code="no-such-pair")
     found = body.get("players")
     if not isinstance(found, list) or len(found) > 2:
         raise EntryError("players is a list of at most two.", code="bad-value")

@@ -234,3 +234,17 @@ def test_an_event_that_wants_keys_takes_browsers_by_their_tables_token(tmp_path:
                 assert stored not in (await client.get(path)).text
 
     asyncio.run(run())
+
+
+def test_a_table_names_only_pairs_that_come_to_it(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            token = client.table(1)
+            body = {"pair": 1, "players": [{"name": "Zofia"}, {"name": "Jan"}]}
+            assert (await client.post("/table/people", body, token)).status_code == 200
+            # Pair 2 sits North-South at table 2 all evening.
+            assert (await client.post("/table/people", {**body, "pair": 2}, token)).status_code == 404
+            assert (await client.get("/table", token)).json()["names"]["1"] == ["Zofia", "Jan"]
+            assert client.desk.names_of("A", 2) == ""
+
+    asyncio.run(run())
