@@ -1,8 +1,10 @@
-"""How a terminal words what the host lets it show: travellers and rankings (0x7B, 0x7C)."""
+"""How a terminal words things: what the host lets it show (0x7B, 0x7C), and what it knows alone of its round."""
 
 from __future__ import annotations
 
-from hwsim.messages import Fields
+from collections.abc import Iterable
+
+from hwsim.messages import Fields, unpack_body
 from hwsim.numbers import RecordKind
 
 NOT_SHOWN = 65535
@@ -45,3 +47,44 @@ def ranking_lines(told: Fields) -> list[str]:
 
 def percent_text(hundredths: int) -> str:
     return f"{hundredths // 100}.{hundredths % 100:02} %"
+
+
+def boards_of(shown: Fields) -> list[int]:
+    """The boards of a round at this table, none in a sit-out."""
+    if not shown["ns"] or not shown["ew"] or not shown["first_board"]:
+        return []
+    return list(range(shown["first_board"], shown["first_board"] + shown["board_count"]))
+
+
+def next_lines(shown: Fields) -> list[str]:
+    """Where the two pairs go when the round is over; a sit-out is told as such."""
+    places = (("NS", shown["ns"], shown["next_ns"], 1), ("EW", shown["ew"], shown["next_ew"], 2))
+    return [_next_line(side, pair, table, bool(shown["next_swap"] & bit)) for side, pair, table, bit in places if pair]
+
+
+def _next_line(side: str, pair: int, table: int, swap: bool) -> str:
+    if table == 255:
+        return f"Pair {pair}: end of session"
+    if table == 0:
+        return f"Pair {pair}: sits out"
+    return f"Pair {pair}: table {table} {({'NS': 'EW', 'EW': 'NS'}[side]) if swap else side}"
+
+
+def recap_lines(bodies: Iterable[bytes], round_: int) -> list[str]:
+    """What stands at this table in a round, by board; ``bodies`` in the order of keying in."""
+    standing: dict[int, str] = {}
+    for body in bodies:
+        told = unpack_body(body)
+        if told["round"] != round_:
+            continue
+        if told["kind"] == RecordKind.ERASED:
+            standing.pop(told["board"], None)
+        elif told["kind"] == RecordKind.PLAYED:
+            over = told["tricks"] - told["level"] - 6
+            doubled = "x" * told["doubling"]
+            standing[told["board"]] = (
+                f"{told['level']}{STRAINS[told['strain']]}{doubled} {'NESW'[told['declarer']]} {over:+d}"
+            )
+        else:
+            standing[told["board"]] = "passed out" if told["kind"] == RecordKind.PASSED_OUT else "not played"
+    return [f"Board {board}: {words}" for board, words in sorted(standing.items())]

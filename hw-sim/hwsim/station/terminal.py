@@ -29,7 +29,7 @@ from hwsim.station.checking import Checking
 from hwsim.station.menu import DirectorMenu
 from hwsim.station.nvlog import Stored, TerminalMemory
 from hwsim.station.player import Play
-from hwsim.station.showing import feedback_lines, ranking_lines
+from hwsim.station.showing import boards_of, feedback_lines, next_lines, ranking_lines, recap_lines
 from hwsim.station.upload import Radio, Upload
 
 STATUS_EVERY = 60.0
@@ -157,6 +157,8 @@ class Terminal:
                     lines += [self._pair_text("NS", shown["ns"]), self._pair_text("EW", shown["ew"])]
             else:
                 lines.append("Sit-out")
+            left = [board for board in boards_of(shown) if not self.keyed(shown["round"], board)]
+            lines += [f"To play: {' '.join(map(str, left))}"] if left else next_lines(shown)
         elif self.round_index is not None:
             lines.append("End of session")
         if self.last_line:
@@ -175,6 +177,12 @@ class Terminal:
         if self.message_line:
             lines.append(self.message_line)
         return lines
+
+    def recap(self, round_: int) -> list[str]:
+        """The key that shows what was keyed in here in a round, as far as memory holds it."""
+        records = self.memory.records.values()
+        kept = [r.body for r in records if r.event == self.event and not r.name and not r.moved]
+        return recap_lines(kept, round_)
 
     def press_key(self) -> None:
         """Takes an urgent message off the screen."""

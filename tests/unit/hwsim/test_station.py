@@ -328,6 +328,29 @@ def test_a_host_that_never_gives_a_number_up_gets_what_it_has_not_in_another_jou
     assert len(host.all(Kind.RECORD)) - sent < 100, "asking again is no busy loop"
 
 
+def test_the_screen_tells_what_is_left_and_where_to_go() -> None:
+    device = station(terminals=2)
+    world, host = connect(device)
+    ledger = Ledger(host, 2, 2, 2)
+    terminal = device.terminals[1]
+    told = plan(1, 2, 2, 2)["rounds"]
+    world.run_until(lambda: len(ledger.stored) == 8)
+    world.run(1.0)
+    assert terminal.screen()[1] == "End of session"
+    recap = terminal.recap(1)
+    assert [line.split(":")[0] for line in recap] == ["Board 1", "Board 2"]
+    terminal.show_round(1)
+    assert "Pair 1: end of session" in terminal.screen()
+    terminal.show_round(0)
+    assert "Pair 1: table 1 NS" in terminal.screen()
+    assert f"Pair {told[0]['ew']}: table 2 EW" in terminal.screen()
+    terminal.memory.keyed.discard((EVENT, 1, 2, 0))
+    assert "To play: 2" in terminal.screen()
+    away = {**told[0], "ns": 0, "first_board": 0, "next_ew": 0, "next_swap": 2}
+    terminal.memory.plan["rounds"][0] = away
+    assert {"Sit-out", f"Pair {away['ew']}: sits out"} <= set(terminal.screen())
+
+
 def test_names_count_with_results_and_survive_with_them() -> None:
     media = Media()
     device = station(media, terminals=1)
