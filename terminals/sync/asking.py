@@ -49,7 +49,8 @@ class Asking(Contacts):
     def _question(self, terminal: Terminal, message: Question, now: float, wall: str) -> list[Send]:
         """Put a question into the queue. What is too much, or comes while the store fails, is not answered."""
         limits, seat = self._limits, terminal.seat
-        if seat is None or not self.credit or terminal.questions >= limits.asks_open:
+        busy = terminal.questions >= limits.asks_open or len(self._queue) >= limits.queue
+        if seat is None or not self.credit or busy:
             return []
         if not terminal.may_ask(now, limits.asks_per_second, limits.asks_burst):
             terminal.over_limit += 1

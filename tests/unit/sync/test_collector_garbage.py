@@ -12,9 +12,15 @@ from sync_fakes import FakeHost, FakeTerminal, body
 
 from drivers.api import StationMessage
 from firmware_bridge.wire.messages import (
+    Ask,
     Call,
+    DirectorAsk,
+    DirectorAuth,
+    EntryCheck,
     Message,
     Nak,
+    NameRecord,
+    NameSearch,
     Record,
     RecordAck,
     StationStatus,
@@ -23,17 +29,50 @@ from firmware_bridge.wire.messages import (
     TermStatus,
     encode,
 )
-from firmware_bridge.wire.record import record_crc
+from firmware_bridge.wire.record import name_crc, record_crc
 from terminals.store.values import RecordState
 from terminals.sync.contacts import Limits
+from terminals.sync.people import name_body
 
 LIMITS = Limits(queue=12, batch=4, per_terminal=4, devices=3)
 DEVICES = [0xA1, 0xA2, 0xA1, 0xA2, 0xA1, 0xA2, 0, 0xFFFF_FFFF_FFFF_FFFF]
 
 
+KINDS = ["record", "hello", "status", "gone", "call", "other", "name", "question"]
+
+
+def a_name(dice: random.Random, address: int) -> NameRecord:
+    """Numbers as of results, so that both want the same place in a journal."""
+    journal, seq, device = dice.choice([1, 1, 2]), dice.choice([1, 2, 3, 4, 5, 6, 0]), 0xA0 + address
+    place = {"section": dice.choice([1, 1, 9]), "table": address, "round": 1, "pair": dice.randrange(8)}
+    said = {
+        **place,
+        "seat": dice.randrange(4),
+        "how": dice.randrange(5),
+        "text": dice.choice(["", "Ann", "12", "\x00é"]),
+    }
+    bare = NameRecord(journal_id=journal, seq=seq, crc=0, auth=bytes(6), **said)
+    crc = name_crc(device, journal, seq, name_body(bare)) if dice.randrange(8) else dice.getrandbits(32)
+    return NameRecord(journal_id=journal, seq=seq, crc=crc, auth=dice.randbytes(6), **said)
+
+
+def a_question(dice: random.Random) -> Message:
+    byte, near = dice.randrange(256), dice.randrange(5)
+    content = body(board=dice.randrange(1, 7)) if dice.randrange(3) else dice.randbytes(14)
+    return dice.choice(
+        [
+            EntryCheck(byte, content),
+            Ask(near, near, dice.choice([0, 1, 2, 999, 65535])),
+            NameSearch(byte, dice.choice(["", "a", "1", "%", "é" * 99])),
+            DirectorAsk(),
+            DirectorAuth(dice.randbytes(8)),
+        ]
+    )
+
+
 def some_message(dice: random.Random, address: int) -> Message:
     """Mostly records that could be right; also everything else, with any numbers."""
-    kind = dice.choices(["record", "hello", "status", "gone", "call", "other"], [60, 8, 10, 2, 4, 4])[0]
+    kind = dice.choices(KINDS, [50, 8, 10, 2, 4, 4, 8, 10])[0]
     byte, near = dice.randrange(256), dice.randrange(5)
     if kind == "record":
         journal, seq = dice.choice([1, 1, 1, 1, 2, 0]), dice.choice([1, 2, 3, 4, 5, 6, 0, 1 << 31])
@@ -43,6 +82,10 @@ def some_message(dice: random.Random, address: int) -> Message:
         device = 0xA0 + address if dice.randrange(8) else dice.choice(DEVICES)
         crc = record_crc(device, journal, seq, content) if dice.randrange(8) else dice.getrandbits(32)
         return Record(journal, seq, content, crc, dice.randbytes(6))
+    if kind == "name":
+        return a_name(dice, address)
+    if kind == "question":
+        return a_question(dice)
     if kind == "hello":
         device = 0xA0 + address if dice.randrange(4) else dice.choice(DEVICES)
         base = FakeTerminal(device, 1, journal=dice.choice([1, 1, 2, 0])).hello()
