@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from firmware_bridge.db import Connection
-from terminals.store import ledger
-from terminals.store.values import device_hex
 
 READER = "data-connector/"
 """Name of the outbox reader of one event, followed by the event."""
@@ -111,41 +109,6 @@ def club_events(connection: Connection, club: str) -> list[ProgramEvent]:
         (club,),
     ).fetchall()
     return [ProgramEvent(*row) for row in rows]
-
-
-def make_room(connection: Connection, event: str, journals: Iterable[tuple[int, int, int]]) -> None:
-    """Before an event begins in journals (device, journal, next record): what began there without any record is gone.
-
-    A service without an event gives terminals one that is kept nowhere; nothing can ever belong to it.
-    """
-    connection.execute("DELETE FROM journal_event WHERE event NOT IN (SELECT id FROM event) AND event <> ?", (event,))
-    for device, journal, next_seq in journals:
-        connection.execute(
-            "DELETE FROM journal_event WHERE device = ? AND journal = ? AND first >= ? AND event <> ?",
-            (device_hex(device), journal, next_seq, event),
-        )
-
-
-def can_return(connection: Connection, event: str) -> bool:
-    """Whether terminals that played this event, then another one, would have their next results taken for this event.
-
-    Tried out with the ledger's own rule and undone, also for terminals that are not in contact.
-    """
-    rows = connection.execute(
-        "SELECT DISTINCT a.device, a.journal FROM journal_event AS a JOIN journal_event AS b"
-        " ON b.device = a.device AND b.journal = a.journal WHERE a.event = ? AND b.event <> ? AND b.first >= a.first",
-        (event, event),
-    ).fetchall()
-    for device, journal in rows:
-        number = int(device, 16)
-        connection.execute("SAVEPOINT can_return")
-        ledger.begin_in(connection, number, journal, event, ledger.upto(connection, number, journal) + 1)
-        known = ledger.boundaries(connection, number, journal)
-        connection.execute("ROLLBACK TO can_return")
-        connection.execute("RELEASE can_return")
-        if known[-1][1] != event:
-            return False
-    return True
 
 
 # --- what both sides know ----------------------------------------------------------------------------------------

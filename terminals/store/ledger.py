@@ -108,29 +108,35 @@ def boundaries(connection: Connection, device: int, journal: int) -> list[tuple[
 
 
 def begin_in(connection: Connection, device: int, journal: int, event: str, next_seq: int) -> None:
-    """A terminal shows itself in an event: what it keys in from ``next_seq`` on belongs there.
+    """A terminal plays an event from now on: what it keys in from ``next_seq`` on belongs there.
 
-    What a journal that is new to the store holds already belongs there too. Only the first time in an event counts.
+    What a journal that is new to the store holds already belongs there too. Saying the event again that a journal
+    plays already changes nothing. A boundary at or behind ``next_seq`` gives way: no record belongs to it.
     """
     known = boundaries(connection, device, journal)
-    if any(of == event for _, of in known):
+    if known and known[-1][1] == event:
         return
+    first = next_seq
     if not known:
         before = connection.execute(
             "SELECT event FROM record WHERE device = ? AND journal = ? ORDER BY seq DESC LIMIT 1",
             (device_hex(device), journal),
         ).fetchone()
         if before is None or before[0] == event:
-            next_seq = 1
+            first = 1
         else:
-            known.append((1, before[0]))
-            connection.execute(
-                "INSERT INTO journal_event (device, journal, first, event) VALUES (?, ?, 1, ?)",
-                (device_hex(device), journal, before[0]),
-            )
+            _add_boundary(connection, device, journal, 1, str(before[0]))
     connection.execute(
-        "INSERT INTO journal_event (device, journal, first, event) VALUES (?, ?, ?, ?)",
-        (device_hex(device), journal, max([next_seq, *(first for first, _ in known)]), event),
+        "DELETE FROM journal_event WHERE device = ? AND journal = ? AND first >= ?",
+        (device_hex(device), journal, first),
+    )
+    _add_boundary(connection, device, journal, first, event)
+
+
+def _add_boundary(connection: Connection, device: int, journal: int, first: int, event: str) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO journal_event (device, journal, first, event) VALUES (?, ?, ?, ?)",
+        (device_hex(device), journal, first, event),
     )
 
 

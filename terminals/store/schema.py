@@ -230,5 +230,25 @@ _PLAYERS = (
     ) WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, _FIRST), Migration(2, _SCORING_PROGRAMS), Migration(3, _PLAYERS))
+# One boundary at one number: a journal may come back to an event that it has played in before.
+_BOUNDARIES = (
+    """CREATE TABLE journal_part (
+        device TEXT NOT NULL,
+        journal INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        event TEXT NOT NULL,
+        PRIMARY KEY (device, journal, first)
+    ) WITHOUT ROWID""",
+    "INSERT OR REPLACE INTO journal_part (device, journal, first, event)"
+    " SELECT device, journal, first, event FROM journal_event ORDER BY first, event",
+    "DROP TABLE journal_event",
+    "ALTER TABLE journal_part RENAME TO journal_event",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, _FIRST),
+    Migration(2, _SCORING_PROGRAMS),
+    Migration(3, _PLAYERS),
+    Migration(4, _BOUNDARIES),
+)
 """Every step from an empty file to the newest schema. A released step is never changed; a change is a new step."""

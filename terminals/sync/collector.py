@@ -112,6 +112,7 @@ class Collector(Asking):
             return self._record(terminal, message, now, wall)
         if isinstance(message, TermStatus):
             terminal.status = message
+            terminal.held_upto = message.waiting + (0 if terminal.current is None else terminal.current.verified)
             return self._status(terminal, message, now)
         if isinstance(message, Call):
             return self._call(terminal, message, wall)

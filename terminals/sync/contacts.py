@@ -23,7 +23,7 @@ from firmware_bridge.wire.messages import (
 from firmware_bridge.wire.numbers import Admission, CallState, Role
 from terminals.store.desk import Device, DeviceState
 from terminals.store.values import device_hex
-from terminals.sync.ingest import Done, Job, TakeAlarm, TakeDesk, TakeDevice
+from terminals.sync.ingest import Done, Job, TakeAlarm, TakeDesk, TakeDevice, TakeJournal
 from terminals.sync.setup import EventSetup, section_letter
 from terminals.sync.terminal import Terminal, Track
 
@@ -118,13 +118,25 @@ class Contacts:
         return self._limits.credit
 
     def set_setup(self, setup: EventSetup, now: float) -> list[Send]:
-        """The event has changed: terminals get their new plans at once."""
+        """The event has changed: terminals get their new plans at once, and what they key in belongs to it."""
+        another = setup.id != self._setup.id
         self._setup = setup
+        if another:
+            for terminal in self.terminals:
+                self._begin_event(terminal)
         out: list[Send] = []
         for terminal in self.terminals:
             if terminal.admitted and terminal.present:
                 out += self._plan(terminal, now)
         return out
+
+    def _begin_event(self, terminal: Terminal) -> None:
+        """Tell the store from which number on the terminal's journal belongs to the event that is played now."""
+        track = terminal.current
+        if track is None:
+            return
+        following = max(track.expected, terminal.held_upto + 1, track.unacked)
+        self._put(TakeJournal(terminal.device, track.journal, following))
 
     def set_device(self, device: Device, now: float) -> list[Send]:
         """The director has changed the roster, and the store has it already."""

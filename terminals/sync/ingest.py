@@ -155,7 +155,9 @@ class _Batch:
         if isinstance(job, TakeAlarm):
             ledger.raise_alarm(self._connection, job.kind, job.subject, job.text)
         elif isinstance(job, TakeJournal):
-            ledger.begin_in(self._connection, job.device, job.journal, self._event, job.next_seq)
+            # A service that waits for its event has one without sections; nothing can ever belong to that.
+            if self._setup.sections:
+                ledger.begin_in(self._connection, job.device, job.journal, self._event, job.next_seq)
             self._events_of.pop((job.device, job.journal), None)
         elif isinstance(job, TakeDesk):
             desk.append_desk(

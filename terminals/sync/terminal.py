@@ -63,6 +63,7 @@ class Terminal:
     questions: int = 0  # that wait for the store
     ask_allowance: float = 0.0
     asked_at: float = -1e9
+    held_upto: int = 0  # highest number that it had given to a record when it sent its last status
     tracks: dict[int, Track] = field(default_factory=dict)
 
     @property
@@ -74,6 +75,11 @@ class Terminal:
     def waiting(self) -> int:
         """Its records on their way to the disk."""
         return sum(track.waiting for track in self.tracks.values())
+
+    @property
+    def current(self) -> Track | None:
+        """The journal that it writes now: the one begun last."""
+        return next(reversed(self.tracks.values()), None)
 
     def track(self, journal: int) -> Track | None:
         return self.tracks.get(journal)
