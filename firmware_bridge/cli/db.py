@@ -80,13 +80,19 @@ def rebuild(data: Path | None) -> Outcome:
 @command("db erase-person")
 def erase_person(number: str, name: str, data: Path | None) -> Outcome:
     """Take a person out of every event. Results stay; earlier backups and exports keep the name."""
-    from terminals.store import desk
-
     if not number and not name:
         raise ConfigError("say who is to be erased.", next_step="Give --number or --name.")
     with _owned(data), _store(data) as store:
-        places = run_async(store.submit(lambda connection: desk.erase_person(connection, number, name)))
+        places = run_async(store.submit(lambda connection: _erase(connection, number, name)))
     return Outcome({"places": places}, f"Erased in {places} places. Earlier backups and exports keep the name.")
+
+
+def _erase(connection: Any, number: str, name: str) -> int:
+    """Names of people stand where terminals and pages put them, and where scoring programs sent them."""
+    from terminals.interop.data_connector import people
+    from terminals.store import desk
+
+    return desk.erase_person(connection, number, name) + int(people.erase_person(connection, number, name))
 
 
 @contextlib.contextmanager
