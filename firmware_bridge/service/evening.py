@@ -192,7 +192,10 @@ async def play(
     store = EventStore.open(directory / EVENTS_DB)
     try:
         setup = await open_event(store, evening)
+        deals = {board.number: board.deal for board in evening.deals.boards}
         async with collecting(store, setup, urls, host, on_event=on_event) as collection:
+            # Entries are compared with the deal; what comes of it at the table is one neutral question.
+            collection.service.collector.deals = lambda section, board: deals.get(board)
             await collection.until_complete()
         watch.add("play", time.monotonic() - began)
         began = time.monotonic()
