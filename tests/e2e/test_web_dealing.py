@@ -52,7 +52,7 @@ def test_boards_are_made_through_a_stop_without_showing_a_card(tmp_path: Path) -
             page.goto(f"{one.url}/deal")
             page.set_input_files("#file", file)
             page.click("text=Load")
-            page.wait_for_selector("text=boards 1 to 6")
+            page.wait_for_selector("text=: boards 1 to 6")
             page.click("#startdeal")
             page.wait_for_selector(".step.stop")
             stop = page.inner_text(".step.stop")

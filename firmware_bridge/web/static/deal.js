@@ -34,6 +34,14 @@ function setup() {
     data.machine ? h("p", { class: "soft small" }, `Machine: ${data.machine}`) : h("p", { class: "note warn" }, "No dealing machine is named. Start the service with --machine URL."));
 }
 
+// What somebody has typed or chosen stays while news comes in.
+let before = { key: "", element: null };
+function kept() {
+  const key = JSON.stringify([data.set, data.wanted, data.machine]);
+  if (before.key !== key || !before.element) before = { key, element: setup() };
+  return before.element;
+}
+
 function stage() {
   const total = data.planned || 1, done = data.planned && data.made >= data.planned;
   return h("div", { class: "stage" },
@@ -52,7 +60,7 @@ function stage() {
 
 function draw() {
   const focus = document.activeElement?.id;
-  main.replaceChildren(problem ? h("p", { class: "note bad", role: "alert" }, problem) : "", data.running || data.planned ? stage() : "", data.running ? "" : setup());
+  main.replaceChildren(problem ? h("p", { class: "note bad", role: "alert" }, problem) : "", data.running || data.planned ? stage() : "", data.running ? "" : kept());
   if (focus) document.getElementById(focus)?.focus();
   const now = `${data.step}/${data.sound}`;
   if (now !== heard && (data.sound === "stop" || data.sound === "done")) { tone(data.sound); document.getElementById("say").textContent = data.step; }

@@ -73,12 +73,19 @@ function draw(moved = false) {
   foot();
   const at = chooseScreen();
   const content = SCREENS[at]();
+  const focusable = () => [...screen.querySelectorAll("h1, button, input, select, a")];
+  const focused = focusable().indexOf(document.activeElement);
+  const typed = moved || at !== shown ? [] : [...screen.querySelectorAll("input[id]")].map((i) => [i.id, i.value]);
   screen.replaceChildren(...[content].flat(9).filter(Boolean));
+  for (const [id, value] of typed) {
+    const input = document.getElementById(id);
+    if (input) input.value = value;
+  }
   screen.dataset.at = at;
   if (moved || at !== shown) {
     scrollTo(0, 0);
     screen.querySelector("h1")?.focus({ preventScroll: true });
-  }
+  } else if (focused >= 0) focusable()[focused]?.focus({ preventScroll: true }); // the same screen with news on it
   shown = at;
 }
 
