@@ -24,6 +24,20 @@ def results() -> None:
 
 
 @results.command()
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Directory for the pages.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory of the running service.")
+@command("results publish")
+def publish(out: Path, data: Path | None) -> Outcome:
+    """Write the published results of a running service as static pages: ranking, travellers, scorecards."""
+    from firmware_bridge.cli.td import Service
+    from firmware_bridge.config import data_directory
+    from firmware_bridge.web.publish import from_service
+
+    written = from_service(Service(data_directory(data)).ask, out)
+    return Outcome({"out": str(out), "pages": len(written)}, f"{len(written)} pages in {out}.")
+
+
+@results.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--profile",
