@@ -22,6 +22,7 @@ from firmware_bridge.service.browser_hub import MODEL, BrowserHub
 from firmware_bridge.service.desk_stream import Stream, encode
 from firmware_bridge.wire.record import BODY_SIZE, record_crc
 from terminals.entry import Budget
+from terminals.movement.state import Plan
 from terminals.scoring.boards import Method
 from terminals.scoring.lines import Contestant, PenaltyUnit, SessionAdjustment
 from terminals.scoring.profile import PLAIN, Profile
@@ -189,7 +190,7 @@ class Desk:
         return self._score
 
     def score_of(self, rows: list[CurrentResult]) -> SessionScore:
-        data = scoring_input(self.setup, rows)
+        data = scoring_input(self.setup, rows, self._plans())
         return score_session(
             data.lines,
             fields=data.fields,
@@ -207,6 +208,14 @@ class Desk:
                 for one in self.facts.penalties.values()
             ],
         )
+
+    def _plans(self) -> dict[str, Plan]:
+        """Plans of the sections in which something happened: boards taken out with a score, pairs without standing."""
+        from firmware_bridge.service.desk_setup import plan_of  # the desk is made first, its plan from what it keeps
+
+        touched = [section.letter for section in self.setup.sections if section.movement is not None]
+        folded = {letter: plan_of(self, letter) for letter in touched}
+        return {letter: plan for letter, (plan, happenings) in folded.items() if happenings}
 
     def names_of(self, section: str, pair: int) -> str:
         found = [self.people.get((section, pair, seat)) for seat in ("1", "2")]

@@ -159,6 +159,31 @@ def test_a_late_pair_is_previewed_and_then_in_the_plan_of_the_tables(tmp_path: P
     asyncio.run(run())
 
 
+def test_a_pair_that_left_without_standing_is_not_ranked(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, "mitchell:5x2") as client:
+            movement = client.desk.setup.sections[0].movement
+            assert movement is not None
+            tables = movement.in_round(1)[:2]
+            for table in tables:
+                pairs = {"board": table.boards[0], "ns": table.ns, "ew": table.ew}
+                play = {"section": "A", **pairs, "actor": "Ann", "contract": "3NT N"}
+                found = await client.post("/actions/correct", {**play, "tricks": "9"})
+                assert found.status_code == 200, found.text
+
+            def ranked() -> set[int]:
+                return {row.contestant.number for rows in client.desk.score().rankings for row in rows}
+
+            leaves = tables[0].ew
+            assert leaves in ranked()
+            body = {"section": "A", "event": {"kind": "withdrawn", "pair": leaves, "round": 2, "standing": False}}
+            changed = await client.post("/plan/change", body)
+            assert changed.status_code == 200, changed.text
+            assert ranked() == {tables[0].ns, tables[1].ns, tables[1].ew}
+
+    asyncio.run(run())
+
+
 def test_an_evening_begins_from_a_proposal_and_again_like_the_last(tmp_path: Path) -> None:
     async def run() -> None:
         async with service(tmp_path, None) as client:
