@@ -71,6 +71,7 @@ class Collection:
         self._missing = 0
         self._alarms = False
         self.running: asyncio.Task[None] | None = None
+        self.changed = asyncio.Event()
 
     @property
     def setup(self) -> EventSetup:
@@ -126,10 +127,14 @@ class Collection:
     async def until_complete(self) -> None:
         """Wait until every scheduled board has a result, then let the terminals show it."""
         while self.look():
-            await asyncio.sleep(LOOK_S)
+            self.changed.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.changed.wait(), LOOK_S * 4)
+            if self.service.collector.queued:
+                await asyncio.sleep(LOOK_S / 5)  # a flood of results is looked at in handfuls
         end = asyncio.get_running_loop().time() + LAST_SCREENS_S
         while self._owed() and asyncio.get_running_loop().time() < end:
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(LOOK_S / 5)
 
     async def watch(self) -> None:
         """Tell what changes until cancelled."""
@@ -159,7 +164,7 @@ async def collecting(
     """
     clock = SystemClock()
     stations = {url: WatchedStation(open_station(url, host, clock), on_event) for url in urls}
-    service = SyncService(store, setup, stations, clock)
+    service = SyncService(store, setup, stations, clock, on_commit=lambda: collection.changed.set())
     collection = Collection(store, setup, service, on_event)
     try:
         await asyncio.gather(*(station.connect(connect_s) for station in stations.values()))
