@@ -159,7 +159,7 @@ async def _on_devices(
         **service.summary_fields(decided, dealt, outcome),
         # What a terminal's screen showed is known to its players only.
         "lost": None,
-        "duplicated": 0,
+        "duplicated": outcome.duplicated,
         "rankings": rankings_json(outcome.rankings),
         "seconds": watch.rounded(),
     }

@@ -32,6 +32,7 @@ from terminals.movement.model import Movement
 from terminals.settings import EventSettings
 from terminals.sync.event_store import FILE_NAME as EVENTS_DB
 from terminals.sync.event_store import EventStore
+from terminals.sync.evidence import play_lines
 from terminals.sync.setup import EventSetup, new_event
 
 SECTION = 1
@@ -49,10 +50,11 @@ class Evening:
 
 @dataclass(frozen=True, slots=True)
 class PlayOutcome:
-    """What the collection ended with."""
+    """What the collection ended with. duplicated: plays with more than one current result, counted from the events."""
 
     results_expected: int
     results_stored: int
+    duplicated: int
     rankings: tuple[GroupRanking, ...]
 
 
@@ -203,6 +205,7 @@ async def play(
         outcome = PlayOutcome(
             results_expected=setup.expected_results(),
             results_stored=sum(row.content is not None for row in rows),
+            duplicated=store.read(lambda c: sum(line["current"] > 1 for line in play_lines(c, setup.id))),
             rankings=rank_event(setup, rows),
         )
         if evidence is not None:

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import StoreError
@@ -20,7 +21,7 @@ from terminals.store.values import PlayKey
 from terminals.sync.rebuild import states_of
 
 
-def ledger_lines(records: Iterable[KeptRecord]) -> Iterator[dict[str, object]]:
+def ledger_lines(records: Iterable[KeptRecord]) -> Iterator[dict[str, Any]]:
     """One object for every record ever kept."""
     for record in records:
         key = record.raw.key
@@ -34,7 +35,7 @@ def ledger_lines(records: Iterable[KeptRecord]) -> Iterator[dict[str, object]]:
         }
 
 
-def play_lines(connection: Connection, event: int) -> Iterator[dict[str, object]]:
+def play_lines(connection: Connection, event: int) -> Iterator[dict[str, Any]]:
     """One object for every play that has events. current: how many current results it has."""
     ident = desk.event_hex(event)
     rows: dict[PlayKey, int] = {}
