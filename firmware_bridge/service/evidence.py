@@ -7,14 +7,12 @@ the dealing job what they kept and claimed. These files may carry cards; the use
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from firmware_bridge.errors import ConfigError, StoreError
+from firmware_bridge.errors import ConfigError
 
 MARK = "evidence.json"
-FILES = ("shown_received", "ledger", "plays", "truth", "faults", "claims")
 
 
 def prepare_evidence(folder: Path, run: str) -> None:
@@ -42,21 +40,6 @@ def _run_of(mark: Path) -> str | None:
         return str(json.loads(mark.read_text(encoding="utf-8"))["run"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Write JSON lines under a temporary name, then rename. Returns how many. Raises StoreError."""
-    temporary = path.with_name(path.name + ".part")
-    count = 0
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            for row in rows:
-                file.write(json.dumps(row, separators=(",", ":")) + "\n")
-                count += 1
-        temporary.replace(path)
-    except OSError as error:
-        raise StoreError(f"{error.strerror}.", where=str(path)) from error
-    return count
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
