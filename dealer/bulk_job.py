@@ -2,7 +2,7 @@
 
 While a block's text is laid out and written, another thread puts its digests into the history: that is a few long
 calls into SQLite, which lets go of the interpreter, so that the two never wait for each other. Where there is a second
-core, another process deals half of every block.
+core, another process deals the first half of every block.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import hashlib
 import os
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import BinaryIO
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from dealer.bulk import BulkDeals, random_indices, repeated_places, routings, unrank, verify_bulk
 from dealer.bulk_half import Half
 from dealer.bulk_pbn import longest_row, pbn_text, runs_of_one_width
+from dealer.files import settle
 from dealer.formats.options import WriteOptions
 from dealer.formats.pbn_write import header
 from dealer.generate import RandBytes
@@ -48,7 +50,7 @@ def second_process(total: int, options: WriteOptions, *, with_digests: bool) -> 
     if not WORTH_A_PROCESS <= total <= TOO_MANY_FOR_TWO or not hasattr(os, "fork") or (os.cpu_count() or 1) < 2:
         return None
     work = partial(_deal_part, options=options, with_digests=with_digests)
-    return Half(work, BLOCK // 2 + 1, longest_row(options))
+    return Half(work, (4 * BLOCK + 6) // 7, longest_row(options))
 
 
 def generate_to_file(
@@ -74,30 +76,55 @@ def generate_to_file(
     file.write((end.join(lines) + end).encode("latin-1", "replace"))
     every = np.empty((sum(count for _, count in runs), 3), dtype=np.uint32)
     done = 0
+    blocks = _drawn(runs, randbytes)
+    block = next(blocks, None)
     with _Worker() as worker:
-        for first, count in _blocks(runs):
-            index = random_indices(count, randbytes)
-            mine = (count + 1) // 2 if half is not None and count > 1 else count
-            if half is not None and mine < count:
-                half.start(index[mine:], first + mine)
-            bad, digests, text = _deal_part(index[:mine], first, options=options, with_digests=record is not None)
-            if half is not None and mine < count:
-                other_bad, other_digests, other_text = half.result(count - mine, record is not None)
-                bad, digests, text = bad or other_bad, digests + other_digests, [*text, other_text]
+        if block is not None and half is not None:
+            half.start(block[1][: _lent(block[1])], block[0])
+        while block is not None:
+            first, index = block
+            lent = _lent(index) if half is not None else 0
+            bad, digests, text = _deal_part(
+                index[lent:], first + lent, options=options, with_digests=record is not None
+            )
+            block = next(blocks, None)
+            if half is not None:
+                # The helper's part is the first one: written out at once, it frees the helper for the next block.
+                other_bad, other_digests, other_text = half.result(lent, record is not None)
+                bad, digests = bad or other_bad, other_digests + digests
+                file.write(other_text)
+                if block is not None:
+                    half.start(block[1][: _lent(block[1])], block[0])
             if bad:
                 raise DealError(f"Board {bad} is not a deal of a shuffled pack.", code="unshuffled")
             if record is not None:
-                worker.do(partial(record, *_in_order(digests, first), count))
+                worker.do(partial(record, *_in_order(digests, first), len(index)))
             for piece in text:
                 file.write(piece)
-            every[done : done + count] = index
-            done += count
+            every[done : done + len(index)] = index
+            done += len(index)
             if progress:
                 progress(done)
-    again = repeated_places(every)
+        again = repeated_places(every)
+        # The disk is at work while the last digests are still on their way into the database.
+        settle(file)
     if again:
         raise DealError(f"{len(again)} deals come twice; chance does not do that.", code="deal-repeated")
     return every
+
+
+def _lent(index: npt.NDArray[np.uint32]) -> int:
+    """How many boards of a block the helping process deals: more than half, as the rest of the work is done here."""
+    return (4 * len(index) + 6) // 7
+
+
+def _drawn(runs: Sequence[tuple[int, int]], randbytes: RandBytes) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+    """First board number and indices of each block."""
+    for first, count in runs:
+        parts = -(-count // BLOCK)
+        edges = [first + part * count // parts for part in range(parts + 1)]
+        for start, end in pairwise(edges):
+            yield start, random_indices(end - start, randbytes)
 
 
 def _deal_part(
@@ -119,14 +146,6 @@ def _deal_part(
             text.append(pbn_text(piece, start, options))
             at += count
     return 0, b"".join(digests), text
-
-
-def _blocks(runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    blocks = []
-    for first, count in runs:
-        for start in range(first, first + count, BLOCK):
-            blocks.append((start, min(BLOCK, first + count - start)))
-    return blocks
 
 
 def _digests(part: BulkDeals) -> bytes:

@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import UnsupportedOperation
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,8 +39,7 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
+                settle(file)
             os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
@@ -53,6 +53,19 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
         ) from error
     except OSError as error:
         raise write_failed(target, error) from error
+
+
+def settle(file: BinaryIO) -> None:
+    """Everything written so far is on the disk when this returns; what lives in memory only is left alone.
+
+    Raises OSError.
+    """
+    file.flush()
+    try:
+        handle = file.fileno()
+    except UnsupportedOperation:
+        return
+    os.fsync(handle)
 
 
 def write_failed(path: str | os.PathLike[str], error: OSError) -> StoreError:
