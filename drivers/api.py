@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from firmware_bridge.wire.messages import Message
 from firmware_bridge.wire.numbers import (
     Action,
+    BackColour,
     Capability,
     CommandReason,
     Fault,
@@ -29,6 +30,7 @@ __all__ = [
     "UNKNOWN",
     "Action",
     "Armed",
+    "BackColour",
     "BaseStation",
     "BoardConfirmed",
     "BoardInserted",
@@ -53,6 +55,7 @@ __all__ = [
     "MachineStateCode",
     "Orientation",
     "Outcome",
+    "PackSeen",
     "Segment",
     "Sound",
     "StationConnected",
@@ -290,6 +293,13 @@ class HopperChanged:
     hopper: HopperState
 
 
+@dataclass(frozen=True, slots=True)
+class PackSeen:
+    """The backs on top of the hopper are of this colour now; from machines with PACK_COLOUR."""
+
+    colour: BackColour
+
+
 MachineEvent = (
     Connected
     | Disconnected
@@ -300,6 +310,7 @@ MachineEvent = (
     | JobDone
     | MachineFault
     | HopperChanged
+    | PackSeen
 )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from drivers.api import (
     Action,
+    BackColour,
     BoardConfirmed,
     BoardInserted,
     BoardPulled,
@@ -23,6 +24,7 @@ from drivers.api import (
     MachineSnapshot,
     MachineStateCode,
     Outcome,
+    PackSeen,
     Segment,
 )
 from firmware_bridge.wire.messages import (
@@ -35,6 +37,7 @@ from firmware_bridge.wire.messages import (
     HopperEvent,
     MachineState,
     Message,
+    PackEvent,
     ReportData,
 )
 
@@ -82,6 +85,13 @@ def _hopper(value: int) -> HopperState:
         return HopperState.EMPTY
 
 
+def _back(value: int) -> BackColour:
+    try:
+        return BackColour(value)
+    except ValueError:
+        return BackColour.UNKNOWN
+
+
 def event_of(message: Message) -> MachineEvent | None:
     """The event of a message, None for messages that are none."""
     match message:
@@ -115,6 +125,8 @@ def event_of(message: Message) -> MachineEvent | None:
             return _fault(message)
         case HopperEvent():
             return HopperChanged(_hopper(message.hopper))
+        case PackEvent():
+            return PackSeen(_back(message.colour))
         case _:
             return None
 

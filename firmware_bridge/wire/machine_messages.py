@@ -213,3 +213,10 @@ class HopperEvent:
     """hopper: ``Hopper``."""
 
     hopper: U8
+
+
+@dataclass(frozen=True, slots=True)
+class PackEvent:
+    """The backs that lie on top of the hopper have another colour now. colour: ``BackColour``."""
+
+    colour: U8

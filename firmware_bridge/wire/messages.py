@@ -25,6 +25,7 @@ from firmware_bridge.wire.machine_messages import (
     HopperEvent,
     MachineInfo,
     MachineState,
+    PackEvent,
     Pause,
     ReadBoard,
     Report,
@@ -108,6 +109,7 @@ __all__ = [
     "NameRecord",
     "NameSearch",
     "Names",
+    "PackEvent",
     "Pause",
     "Ping",
     "PlanRound",
@@ -164,6 +166,7 @@ Message: TypeAlias = (
     | FaultEvent
     | ReportData
     | HopperEvent
+    | PackEvent
     | TermHello
     | Admit
     | TermStatus
@@ -221,6 +224,7 @@ MESSAGE_TYPES: tuple[MessageType, ...] = (
     MessageType(0x36, "FAULT", FaultEvent, _FROM),
     MessageType(0x37, "REPORT_DATA", ReportData, _FROM, hidden=True),
     MessageType(0x38, "HOPPER", HopperEvent, _FROM),
+    MessageType(0x39, "PACK", PackEvent, _FROM),
     MessageType(0x60, "TERM_HELLO", TermHello, _FROM),
     MessageType(0x61, "ADMIT", Admit, _TO),
     MessageType(0x62, "TERM_STATUS", TermStatus, _FROM),

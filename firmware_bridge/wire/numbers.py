@@ -74,6 +74,16 @@ class Hopper(IntEnum):
     STOP_CARD = 2
 
 
+class BackColour(IntEnum):
+    """The backs of a pack; the field ``colour`` of PACK."""
+
+    NONE = 0
+    RED = 1
+    BLUE = 2
+    OTHER = 3
+    UNKNOWN = 255
+
+
 class Orientation(IntEnum):
     NORTH = 0
     TURNED_90 = 1
@@ -145,6 +155,7 @@ class Action(IntEnum):
     SWAP_BOARD = 11
     FINISHED = 12
     WAIT = 13
+    CHANGE_PACK = 14
 
 
 class Sound(IntEnum):
@@ -260,6 +271,7 @@ class Capability(IntFlag):
     MARGIN = 0x0080
     STOP_CARD = 0x0100
     BEAM = 0x0200
+    PACK_COLOUR = 0x0400
 
 
 NUMBERS: Mapping[str, type[IntEnum] | type[IntFlag]] = MappingProxyType(
@@ -273,6 +285,7 @@ NUMBERS: Mapping[str, type[IntEnum] | type[IntFlag]] = MappingProxyType(
         "machine_state": MachineStateCode,
         "hopper": Hopper,
         "orientation": Orientation,
+        "back_colour": BackColour,
         "card": CardCode,
         "pocket": PocketCode,
         "reader": Reader,

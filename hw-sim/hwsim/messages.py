@@ -51,6 +51,7 @@ _TABLES: dict[int, str] = {
     Kind.FAULT: "job_id:u32 fault:u8 segment:u8 in_flight:u8 recoverable:u8 action:u8",
     Kind.REPORT_DATA: "job_id:u32 known:u8 state:u8 placed:list8.u16",
     Kind.HOPPER: "hopper:u8",
+    Kind.PACK: "colour:u8",
     Kind.TERM_HELLO: _HELLO,
     Kind.ADMIT: "device_id:u64 admitted:u8 event_id:u64 section:u8 table:u8 text:str8",
     Kind.TERM_STATUS: """section:u8 table:u8 round:u8 battery:u8 signal:u8 waiting:u16 clock:u16 plan_version:u16""",

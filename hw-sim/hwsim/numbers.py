@@ -31,6 +31,7 @@ class Kind(IntEnum):
     FAULT = 0x36
     REPORT_DATA = 0x37
     HOPPER = 0x38
+    PACK = 0x39
     TERM_HELLO = 0x60
     ADMIT = 0x61
     TERM_STATUS = 0x62
@@ -125,6 +126,14 @@ class Hopper(IntEnum):
     STOP_CARD = 2
 
 
+class BackColour(IntEnum):
+    NONE = 0
+    RED = 1
+    BLUE = 2
+    OTHER = 3
+    UNKNOWN = 255
+
+
 class FaultCode(IntEnum):
     NONE = 0
     JAM = 1
@@ -167,6 +176,7 @@ class Action(IntEnum):
     SWAP_BOARD = 11
     FINISHED = 12
     WAIT = 13
+    CHANGE_PACK = 14
 
 
 class Admission(IntEnum):
@@ -245,6 +255,7 @@ class Capability(IntEnum):
     MARGIN = 0x0080
     STOP_CARD = 0x0100
     BEAM = 0x0200
+    PACK_COLOUR = 0x0400
 
 
 UNKNOWN = 255  # card.unknown, pocket.unknown, orientation.unknown, battery and signal not known
