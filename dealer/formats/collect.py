@@ -163,7 +163,8 @@ class Collector:
         for finding in verify_boards(self._boards):
             line = self._lines.get(finding.board) if finding.board is not None else None
             self.refuse(finding.code, finding.message, line, finding.board)
-        repairs = list(self._repairs)
+        # By line, as somebody with the file open reads them; what has no line of its own comes last.
+        repairs = sorted(self._repairs, key=lambda finding: (finding.line is None, finding.line or 0))
         if self._left_out:
             repairs.append(Finding("more-repairs", f"{self._left_out} more repairs are not listed."))
         return DealFile(

@@ -11,7 +11,7 @@ from dealer.bulk_job import generate_to_file, second_process
 from dealer.files import replacing, write_failed
 from dealer.formats.options import WriteOptions
 from dealer.generate import DealSet, Origin, SeededBytes, seeded_set_id
-from firmware_bridge.cli.deal_generate import open_dealing_db, outcome
+from firmware_bridge.cli.deal_generate import REPLACED, open_dealing_db, outcome, was_there
 from firmware_bridge.cli.output import Outcome, progress
 
 _TELL_EVERY = 250_000
@@ -40,6 +40,7 @@ def generate_bulk(runs: Sequence[tuple[int, int]], out: str, data: str | None, c
             progress(f"{done} of {total} boards dealt")
 
     told = [0]
+    replaced = was_there(out)
     source = os.urandom if seed is None else SeededBytes(seed)
     # Before the database is opened, and before there is a second thread.
     half = second_process(total, options, with_digests=seed is None)
@@ -64,4 +65,4 @@ def generate_bulk(runs: Sequence[tuple[int, int]], out: str, data: str | None, c
             half.close()
         if database is not None:
             database.close()
-    return outcome(deals, total, out, ())
+    return outcome(deals, total, out, [REPLACED] if replaced else ())

@@ -228,9 +228,8 @@ def export(file: str, maker: str, out: str, **choices: Any) -> Outcome:
     old, new, advice = _MAKERS[maker]
     info = format_of(out)
     if info is None or info.name not in (old, new):
-        raise ConfigError(
-            f"{maker.capitalize()} reads no such file.", where=out, next_step=f"Name it .{new} or .{old}."
-        )
+        names = " or ".join(dict.fromkeys((f".{new}", f".{old}")))
+        raise ConfigError(f"{maker.capitalize()} reads no such file.", where=out, next_step=f"Name it {names}.")
     found = read_deal_file(file, first_board=choices["first_board"])
     if found.problems:
         raise _problem_error(found, file)

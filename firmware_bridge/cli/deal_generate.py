@@ -92,6 +92,7 @@ def _write(
     from dealer.formats.options import WriteOptions
 
     fresh = [board for board in deals.boards if board not in old] if old else deals.boards
+    replaced = was_there(out) and not old
     keep_keys = None
     if deals.origin in (Origin.OWN, Origin.CONSTRAINED) and choices["set_id"] is None:
         from firmware_bridge.cli.deal_keys import with_fingerprint
@@ -116,7 +117,7 @@ def _write(
     if old and not deals.fingerprint:
         message = "The earlier boards were not committed with this data directory, so the set has no fingerprint."
         repairs = [*repairs, Finding("chain-missing", message)]
-    return outcome(deals, len(deals.boards), out, repairs, acceptance)
+    return outcome(deals, len(deals.boards), out, [*repairs, *([REPLACED] if replaced else [])], acceptance)
 
 
 def _content(deals: DealSet, name: str, options: Any) -> bytes:
@@ -127,6 +128,17 @@ def _content(deals: DealSet, name: str, options: Any) -> bytes:
     from dealer.formats.api import write_deals
 
     return write_deals(deals.boards, name, options)
+
+
+REPLACED = Finding("replaced", "An older file of this name was replaced; boards made from it belong to another set.")
+
+
+def was_there(out: str) -> bool:
+    """Whether a file of this name holds something already."""
+    try:
+        return os.stat(out).st_size > 0
+    except OSError:
+        return False
 
 
 def outcome(deals: DealSet, count: int, out: str, reports: Sequence[Finding], acceptance: str = "") -> Outcome:

@@ -267,3 +267,26 @@ def test_extension_elsewhere_says_that_the_chain_is_missing(run):
     code, report = run("generate", "--extend", "a.pbn", "--boards", "5", "--out", "b.pbn", "--data", "other", "--json")
     assert (code, report["fingerprint"]) == (0, "")
     assert [row["code"] for row in report["repairs"]] == ["chain-missing"]
+
+
+@pytest.mark.parametrize("boards", ["1-4", "1-2500"])
+def test_a_file_that_is_replaced_is_said(run, boards):
+    assert run("generate", "--boards", boards, "--out", "a.pbn", "--json")[1]["repairs"] == []
+    code, report = run("generate", "--boards", boards, "--out", "a.pbn", "--json")
+    assert code == 0
+    assert [row["code"] for row in report["repairs"]] == ["replaced"]
+    assert run("generate", "--boards", "2501-2502", "--extend", "a.pbn", "--out", "a.pbn", "--json")[0] == 0
+    assert "replaced" not in run.said
+
+
+def test_repairs_are_listed_by_line(run):
+    assert run("generate", "--boards", "1-3", "--out", "a.pbn")[0] == 0
+    text = Path("a.pbn").read_bytes().decode()
+    text = text.replace('[Vulnerable "None"]', '[Vulnerable "Love"]').replace('[Dealer "E"]', '[Dealer "S"]')
+    Path("b.pbn").write_bytes(("\ufeff" + text).encode())
+    code, report = run("verify", "b.pbn", "--json")
+    assert code == 0
+    lines = [row["line"] for row in report["repairs"]]
+    placed = [line for line in lines if line is not None]
+    assert len(placed) >= 2
+    assert lines[: len(placed)] == sorted(placed)
