@@ -16,6 +16,7 @@ from terminals.movement import catalog, files, show, written
 from terminals.movement.model import Movement
 from terminals.movement.propose import MINUTES_PER_BOARD, MINUTES_PER_MOVE, Proposal, Question, propose_sections
 from terminals.movement.propose import propose as proposals
+from terminals.movement.sections import MAX_SECTIONS, section_letter
 from terminals.movement.verify import Report
 from terminals.movement.verify import verify as check
 
@@ -37,7 +38,13 @@ def movement() -> None:
 @click.option("--boards", type=int, default=0, help="Boards at hand, if they are limited.")
 @click.option("--copies", type=int, default=4, show_default=True, help="Copies of each board that can be made.")
 @click.option("--winners", type=click.IntRange(1, 2), help="One ranking or two.")
-@click.option("--sections", type=click.IntRange(1, 26), default=1, show_default=True, help="Sections to divide into.")
+@click.option(
+    "--sections",
+    type=click.IntRange(1, MAX_SECTIONS),
+    default=1,
+    show_default=True,
+    help="Sections to divide into.",
+)
 @command("movement propose")
 def propose(pairs: int, until: str, start: str, winners: int | None, sections: int, **choices: int) -> Outcome:
     """Offer three movements that end in time, the first one the best."""
@@ -60,7 +67,7 @@ def propose(pairs: int, until: str, start: str, winners: int | None, sections: i
 
 def _propose_sections(question: Question, sections: int, start: str, begin: int) -> Outcome:
     ways = propose_sections(question, sections)
-    letters = [chr(ord("A") + at) for at in range(sections)]
+    letters = [section_letter(number) for number in range(1, sections + 1)]
     listed = [
         {
             "number": at,

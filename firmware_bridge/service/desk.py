@@ -37,7 +37,7 @@ from terminals.sync import roster
 from terminals.sync.event_store import EventStore
 from terminals.sync.period import Period, finish_when_due, period
 from terminals.sync.service import SyncService
-from terminals.sync.setup import EventSetup
+from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter
 from terminals.sync.tables import Veil, scoring_input, veil_for
 
 T = TypeVar("T")
@@ -116,8 +116,8 @@ class Facts:
 
 
 def _letter(section: Any) -> str:
-    if isinstance(section, int) and 1 <= section <= 26:
-        return chr(64 + section)
+    if isinstance(section, int) and 1 <= section <= MAX_SECTIONS:
+        return section_letter(section)
     return str(section or "")
 
 
@@ -333,7 +333,7 @@ class Desk:
     def _forget(self, play: PlayKey | None = None) -> None:
         self._score = None
         director = self.setup.settings.playing_director
-        if play is None or any(name[1:] in (str(play.ns), str(play.ew)) for name in director):
+        if play is None or any(name.endswith((str(play.ns), str(play.ew))) for name in director):
             self._veil = None
 
     # --- changing it ---

@@ -11,7 +11,7 @@ from terminals.store import ledger
 from terminals.store.desk import DeviceState
 from terminals.store.values import device_hex
 from terminals.sync.sense import WARNINGS
-from terminals.sync.setup import EventSetup, section_letter
+from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter
 from terminals.sync.tables import CellState, plan_warnings
 
 LOW_BATTERY = 20
@@ -87,7 +87,7 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
         if device.state is not DeviceState.WAITING or one is None or not one.present or one.status is None:
             continue
         wanted = one.status
-        if wanted.table and 1 <= wanted.section <= 26:
+        if wanted.table and 1 <= wanted.section <= MAX_SECTIONS:
             letter = section_letter(wanted.section)
             text = f"A terminal waits for table {letter}{wanted.table}."
             held = desk.holder(wanted.section, wanted.table) is not None

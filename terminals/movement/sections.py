@@ -6,6 +6,7 @@ are compared inside the section or across the field is a setting of the scoring,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,7 +14,27 @@ from enum import StrEnum
 from firmware_bridge.errors import EntryError, ExitStatus
 from terminals.movement.model import Movement
 
-MAX_SECTIONS = 26
+MAX_SECTIONS = 78
+"""A to Z, then AA to ZZ, then AAA to ZZZ."""
+_LETTERS = re.compile(r"([A-Z])\1{0,2}", re.ASCII | re.IGNORECASE)
+_CONTESTANT = re.compile(r"(([A-Z])\2{0,2}) *([0-9]{1,4})", re.ASCII | re.IGNORECASE)
+
+
+def section_letter(number: int) -> str:
+    """1 is A, 26 is Z, 27 is AA, 78 is ZZZ. Raises EntryError."""
+    if not 1 <= number <= MAX_SECTIONS:
+        raise EntryError(f"there is no section number {number}.", code="bad-section")
+    times, letter = divmod(number - 1, 26)
+    return chr(65 + letter) * (times + 1)
+
+
+def section_number(letter: str) -> int:
+    """Inverse of ``section_letter``. Raises EntryError."""
+    if _LETTERS.fullmatch(letter):
+        return ord(letter[0].upper()) - 64 + 26 * (len(letter) - 1)
+    raise EntryError(
+        f"{letter[:8]!r} is no section; one letter from A to Z is wanted, once to three times.", code="bad-section"
+    )
 
 
 class Field(StrEnum):
@@ -25,7 +46,7 @@ class Field(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """letter: one capital letter. movement: its own, with pair numbers from 1."""
+    """letter: as ``section_letter`` gives it. movement: its own, with pair numbers from 1."""
 
     letter: str
     movement: Movement
@@ -49,10 +70,10 @@ class Sections:
 
     def __post_init__(self) -> None:
         letters = [section.letter for section in self.sections]
-        proper = all(len(letter) == 1 and "A" <= letter <= "Z" for letter in letters)
+        proper = all(_LETTERS.fullmatch(letter) and letter.isupper() for letter in letters)
         if not 1 <= len(letters) <= MAX_SECTIONS or not proper or len(set(letters)) != len(letters):
-            raise EntryError("Sections have one capital letter each, every letter once.", exit_status=ExitStatus.USAGE)
-        object.__setattr__(self, "sections", tuple(sorted(self.sections, key=lambda section: section.letter)))
+            raise EntryError("Sections have a letter each, every letter once.", exit_status=ExitStatus.USAGE)
+        object.__setattr__(self, "sections", tuple(sorted(self.sections, key=lambda one: section_number(one.letter))))
 
     def scored(self, field: Field) -> Sections:
         """The same evening scored the other way; nothing that was played changes."""
@@ -121,11 +142,11 @@ class Sections:
 
 
 def contestant(text: str) -> tuple[str, int]:
-    """Section letter and number of "A7". Raises EntryError for anything else."""
-    letter, number = text[:1].upper(), text[1:].strip()
-    if not ("A" <= letter <= "Z" and number.isascii() and number.isdigit() and 1 <= int(number[:5]) <= 9999):
+    """Section letter and number of "A7" or "AA7". Raises EntryError for anything else."""
+    found = _CONTESTANT.fullmatch(text.strip())
+    if found is None or not int(found[3]):
         raise EntryError(f"{text[:20]!r} is no contestant: write section and number, such as A7.")
-    return letter, int(number)
+    return found[1].upper(), int(found[3])
 
 
 def divide(pairs: int, sections: int) -> tuple[int, ...]:
@@ -144,4 +165,4 @@ def divide(pairs: int, sections: int) -> tuple[int, ...]:
 
 def sections_of(movements: Sequence[Movement], field: Field = Field.SEPARATE) -> Sections:
     """Sections A, B, C ... with these movements."""
-    return Sections(tuple(Section(chr(ord("A") + at), m) for at, m in enumerate(movements)), field)
+    return Sections(tuple(Section(section_letter(at), m) for at, m in enumerate(movements, start=1)), field)

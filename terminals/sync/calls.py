@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from firmware_bridge.db import Connection
+from firmware_bridge.errors import EntryError
 from firmware_bridge.wire.numbers import CallState
 from terminals.store import desk
 from terminals.store.desk import DeskEvent
@@ -61,8 +62,11 @@ def told_by(item: DeskEvent) -> TableCall | None:
     """What one event says; None for what is no call or can't be read."""
     data = item.data
     section = data.get("section")
-    if isinstance(section, str) and len(section) == 1 and section.isascii() and section.isalpha():
-        section = section_number(section)
+    if isinstance(section, str):
+        try:
+            section = section_number(section)
+        except EntryError:
+            return None
     table, state = data.get("table"), data.get("state")
     if item.kind not in KINDS or not isinstance(section, int) or not isinstance(table, int):
         return None

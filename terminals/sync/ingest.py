@@ -29,7 +29,7 @@ from terminals.sync.period import is_final, locked_tables
 from terminals.sync.projection import AFTER_FINAL, LOCKED_TABLE, resolve, same_result
 from terminals.sync.questions import TakeQuestion, answer
 from terminals.sync.sense import Meaning, Senseless, interpret, place_of
-from terminals.sync.setup import EventSetup, setup_from_json
+from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter, setup_from_json
 
 
 class Verdict(Enum):
@@ -367,5 +367,6 @@ def _place(job: TakeRecord) -> str:
     """Where a record comes from, for people; never what was played, nor who."""
     if job.name is None:
         return place_of(job.raw.body)
-    section = chr(64 + job.name.section) if 1 <= job.name.section <= 26 else f"section {job.name.section} "
+    known = 1 <= job.name.section <= MAX_SECTIONS
+    section = section_letter(job.name.section) if known else f"section {job.name.section} "
     return f"a name at table {section}{job.name.table}"

@@ -16,7 +16,7 @@ from terminals.contract import Contract, Doubling, Strain
 from terminals.movement.model import Movement
 from terminals.result import BoardState, NotPlayed, PassedOut, Played
 from terminals.store.values import PlayKey
-from terminals.sync.setup import EventSetup, section_letter
+from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter
 
 UNPLANNED = "not-in-movement"
 OTHER_ROUND = "other-round"
@@ -106,7 +106,8 @@ def interpret(body: bytes, seq: int, setup: EventSetup, seat: tuple[int, int] | 
 def place_of(body: bytes) -> str:
     """Where a record says that it comes from, for people; never what was played."""
     record = RecordBody.unpack(body)
-    section = chr(64 + record.section) if 1 <= record.section <= 26 else f"section {record.section} "
+    known = 1 <= record.section <= MAX_SECTIONS
+    section = section_letter(record.section) if known else f"section {record.section} "
     return f"table {section}{record.table}, round {record.round}, board {record.board}"
 
 

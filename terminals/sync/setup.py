@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from firmware_bridge.errors import EntryError
 from firmware_bridge.wire.messages import PlanRound, TablePlan
 from terminals.movement import files, written
+from terminals.movement import sections as letters
 from terminals.movement.model import Direction, Movement, SitOut
 from terminals.settings import DEFAULT, EventSettings
 
-MAX_SECTIONS = 26
+MAX_SECTIONS = letters.MAX_SECTIONS
+section_letter, section_number = letters.section_letter, letters.section_number
 MAX_TABLE = 255
 MAX_PAIR = 4095
 END = 255
@@ -105,20 +107,6 @@ def new_event(
     return EventSetup(event_id, name[:80], sections, settings, plan_version=event_id % 60000 + 1)
 
 
-def section_letter(number: int) -> str:
-    """1 is A, 26 is Z. Raises EntryError."""
-    if not 1 <= number <= MAX_SECTIONS:
-        raise EntryError(f"there is no section number {number}.", code="bad-section")
-    return chr(64 + number)
-
-
-def section_number(letter: str) -> int:
-    """Inverse of ``section_letter``. Raises EntryError."""
-    if len(letter) == 1 and "A" <= letter.upper() <= "Z":
-        return ord(letter.upper()) - 64
-    raise EntryError(f"{letter[:8]!r} is no section; a letter from A to Z is wanted.", code="bad-section")
-
-
 def plan_round(movement: Movement, number: int, table: int) -> PlanRound:
     """One round of one table. A sit-out at the table shows the pair that sits there and no boards."""
     seating = movement.at(number, table)
@@ -133,7 +121,9 @@ def plan_round(movement: Movement, number: int, table: int) -> PlanRound:
         first, count, shared = 0, 0, 0
     else:
         ns, ew = seating.ns, seating.ew
-        first, count = min(seating.boards), len(seating.boards)
+        # a board that was taken out of the middle of a run lies between the others; its table is told apart
+        first = min(seating.boards)
+        count = max(seating.boards) - first + 1
         shared = int(any(s.round == number and table in s.tables for s in movement.shares))
     next_ns, swap_ns = _next(movement, number, ns, Direction.NS)
     next_ew, swap_ew = _next(movement, number, ew, Direction.EW)
@@ -169,7 +159,7 @@ def _check_movement(letter: str, movement: Movement) -> None:
         raise EntryError("a session has at most 255 rounds.", where=where, code="bad-movement")
     for seating in movement.seatings:
         run = sorted(seating.boards)
-        if not run or run != list(range(run[0], run[0] + len(run))):
+        if not run or run[-1] - run[0] >= max(len(run), movement.boards_per_round):
             raise EntryError(
                 "terminals can only be told boards that follow each other.",
                 where=f"{where}, table {seating.table}, round {seating.round}",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from firmware_bridge.errors import EntryError
 from terminals.movement import sections as layout
 from terminals.movement.model import Format, Movement, Seating
 from terminals.movement.state import Plan
@@ -273,10 +274,13 @@ def veil_for(setup: EventSetup, current: Iterable[CurrentResult], director: Iter
     rows = list(current)
     hidden: set[tuple[str, int]] = set()
     for name in director:
-        section = setup.section_called(name[:1]) if name else None
-        if section is None or section.movement is None or not name[1:].isdigit():
+        try:
+            letter, pair = layout.contestant(name)
+        except EntryError:
             continue
-        pair = int(name[1:])
+        section = setup.section_called(letter)
+        if section is None or section.movement is None:
+            continue
         done = {
             row.play.board
             for row in rows

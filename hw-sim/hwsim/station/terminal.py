@@ -146,7 +146,7 @@ class Terminal:
             return []
         if not self.admitted:
             return ["Not admitted yet. Call the director.", str(self.memory.admission.get("text", ""))]
-        lines = [f"Section {chr(64 + self.section) if 0 < self.section < 27 else self.section}  Table {self.table}"]
+        lines = [f"Section {_letters(self.section)}  Table {self.table}"]
         shown = self.shown_round()
         if shown is not None:
             lines.append(f"Round {shown['round']}")
@@ -468,6 +468,14 @@ class Terminal:
 
 def _nothing() -> None:
     return None
+
+
+def _letters(section: int) -> str:
+    """A to Z, then AA to ZZ, then AAA to ZZZ; the number if it is none of them."""
+    if not 0 < section < 79:
+        return str(section)
+    times, letter = divmod(section - 1, 26)
+    return chr(65 + letter) * (times + 1)
 
 
 def _words(play: Play) -> str:

@@ -17,7 +17,7 @@ from terminals.store import desk, ledger, results
 from terminals.store.desk import DeskEvent
 from terminals.store.values import PlayKey, PlayState, ResultEvent
 from terminals.sync.projection import resolve
-from terminals.sync.setup import section_letter
+from terminals.sync.setup import MAX_SECTIONS, section_letter
 
 PROGRAM = "scoring program"
 """Who acts when the program does, in the ledger and at the desk."""
@@ -142,7 +142,9 @@ def _call(connection: Connection, structure: Structure, item: DeskEvent) -> None
     if item.kind not in ("call", "call-answered"):
         return
     named = item.data.get("section")
-    letter = section_letter(named) if isinstance(named, int) and 1 <= named <= 26 else str(named or "")
+    letter = str(named or "")
+    if isinstance(named, int):
+        letter = section_letter(named) if 1 <= named <= MAX_SECTIONS else ""
     section = structure.section_of(letter)
     state, table = int(item.data.get("state", 0)), int(item.data.get("table") or 0)
     if section is None or state not in (1, 2, 3) or not table:

@@ -19,7 +19,7 @@ from terminals.interop.data_connector.validate import sections_of
 from terminals.movement.model import Movement
 from terminals.settings import EventSettings
 from terminals.store.data_connector import ProgramEvent
-from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter
+from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter, section_number
 from terminals.sync.setup import Section as SetupSection
 
 Seats = Mapping[tuple[str, str], Sequence[Dto]]
@@ -181,9 +181,10 @@ class Structure:
 
     def _free_number(self, letters: str) -> int:
         taken = {kept["number"] for kept in self._document["sections"].values()}
-        if len(letters) == 1 and ord(letters) - 64 not in taken:
-            return ord(letters) - 64
-        # Terminals know the letters A to Z: a section AA gets a free one, from the end.
+        number = section_number(letters)
+        if number not in taken:
+            return number
+        # An event of an earlier version gave letters from the end of the alphabet to sections AA and on.
         free = [number for number in range(MAX_SECTIONS, 0, -1) if number not in taken]
         if not free:
             raise Refusal(ErrorType.MOVEMENT, f"An event has at most {MAX_SECTIONS} sections here.")

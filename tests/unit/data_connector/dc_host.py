@@ -109,8 +109,8 @@ class Host:
         assert may_fail or done[0].verdict.value == "stored", done
         return seq
 
-    def call(self, table: int, state: int, round: int = 1) -> None:
-        data = {"section": 1, "table": table, "round": round, "state": state, "device": "1"}
+    def call(self, table: int, state: int, round: int = 1, section: int = 1) -> None:
+        data = {"section": section, "table": table, "round": round, "state": state, "device": "1"}
         job = TakeDesk("call", data, wall="2026-11-29T20:15:00+01:00")
         with self.database.transaction() as connection:
             ingest(connection, self.setup, [job])

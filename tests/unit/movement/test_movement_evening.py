@@ -79,7 +79,8 @@ def test_dividing_a_room(pairs: int, count: int) -> None:
 def test_contestants() -> None:
     assert contestant("A7") == ("A", 7)
     assert contestant("b12") == ("B", 12)
-    for wrong in ("", "7", "A", "A0", "AA7", "A-1", "A７", "A99999999999"):
+    assert contestant("AA7") == ("AA", 7)
+    for wrong in ("", "7", "A", "A0", "AB7", "AAAA7", "A-1", "A７", "A99999999999"):
         with pytest.raises(EntryError):
             contestant(wrong)
 

@@ -123,13 +123,15 @@ def test_what_terminals_can_not_be_told_is_refused_with_place() -> None:
 
 
 def test_section_letters() -> None:
-    assert [section_letter(n) for n in (1, 26)] == ["A", "Z"]
+    assert [section_letter(n) for n in (1, 26, 27, 52, 53, 78)] == ["A", "Z", "AA", "ZZ", "AAA", "ZZZ"]
     assert section_number("c") == 3
-    for wrong in (0, 27):
+    assert [section_number(section_letter(n)) for n in range(1, 79)] == list(range(1, 79))
+    for wrong in (0, 79):
         with pytest.raises(EntryError):
             section_letter(wrong)
-    with pytest.raises(EntryError):
-        section_number("AA")
+    for odd in ("", "AB", "AAAA", "Ł", "1"):
+        with pytest.raises(EntryError):
+            section_number(odd)
 
 
 # --- settings ---
