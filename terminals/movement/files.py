@@ -23,6 +23,7 @@ from terminals.movement.model import (
     Format,
     Group,
     Movement,
+    NewNumber,
     Seating,
     Share,
     SitOut,
@@ -152,7 +153,7 @@ def _wrap(value: Any, depth: int, where: str) -> _Node:
 
 _KEYS = {
     "movement", "kind", "format", "tables", "rounds", "boards_per_round", "winners", "groups", "copies", "teams",
-    "notes", "seatings", "sit_outs", "shares", "first_board",
+    "notes", "seatings", "sit_outs", "shares", "first_board", "renumbered",
 }  # fmt: skip
 
 
@@ -286,6 +287,13 @@ def _movement(root: _Node, where: str) -> Movement:
         format=Format(style),
         teams=teams,
         notes=tuple(str(node.value)[:MAX_TEXT] for node in top.items("notes")),
+        renumbered=tuple(
+            NewNumber(r.number("round", most=999), r.number("pair"), r.number("number"))
+            for r in (
+                _Reader(n, where, f"renumbered[{i}]", {"round", "pair", "number"})
+                for i, n in enumerate(top.items("renumbered"))
+            )
+        ),
     )
 
 

@@ -157,6 +157,37 @@ class PlayedAs:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """Round ``round`` of a Swiss event was drawn: ``couples``, the leaders first, and who has the bye (0 = nobody).
+
+    absent: contestants that do not play in it. first_board: of the round, 0 = the boards after those played.
+    """
+
+    round: int
+    couples: tuple[tuple[int, int], ...]
+    bye: int = 0
+    absent: tuple[int, ...] = ()
+    first_board: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A pair or team is new in a Swiss event, from the next draw on."""
+
+    contestant: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replanned:
+    """Another movement takes the place of the plan, what happened before included. movement: in the form of its file.
+
+    Results stay with the boards and pairs that they name.
+    """
+
+    movement: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """The event with this position (from 0) in the list is taken back; an Undone can be undone too."""
 
@@ -164,7 +195,8 @@ class Undone:
 
 
 Happening = (
-    LatePair | Unstarted | Curtailed | Withdrawn | StandBy | Substituted | Renumbered | PlayedAs | Undone
+    LatePair | Unstarted | Curtailed | Withdrawn | StandBy | Substituted | Renumbered | PlayedAs | Drawn | Joined
+    | Replanned | Undone
 )  # fmt: skip
 
 KINDS: Mapping[str, type[Happening]] = {
@@ -176,6 +208,9 @@ KINDS: Mapping[str, type[Happening]] = {
     "substituted": Substituted,
     "renumbered": Renumbered,
     "played-as": PlayedAs,
+    "drawn": Drawn,
+    "joined": Joined,
+    "replanned": Replanned,
     "undone": Undone,
 }
 _NESTED: Mapping[str, type] = {"verdict": Verdict, "place": Place, "then": Then, "side": Direction, "state": State}
@@ -185,6 +220,8 @@ _MAX_ITEMS = 500
 def to_dict(event: Happening) -> dict[str, Any]:
     """The event as JSON values, with its ``kind``."""
     kind = next(name for name, cls in KINDS.items() if cls is type(event))
+    if isinstance(event, Replanned):
+        return {"kind": kind, "movement": dict(event.movement)}
     return {"kind": kind, **asdict(event)}
 
 
@@ -218,6 +255,12 @@ def _build(cls: Any, data: Any, where: str) -> Any:
 def _value(key: str, value: Any, kind: Any, where: str) -> Any:
     if key == "tables":
         return tuple(_build(SeatedAs, item, where) for item in _items(value, where))
+    if key == "couples":
+        return tuple(_couple(item, where) for item in _items(value, where))
+    if key == "movement":
+        if not isinstance(value, Mapping):
+            raise EntryError("A movement in the form of its file is needed.", where=where, exit_status=ExitStatus.USAGE)
+        return value
     if key in _NESTED:
         target = _NESTED[key]
         if issubclass(target, StrEnum):
@@ -242,6 +285,13 @@ def _items(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list | tuple) or len(value) > _MAX_ITEMS:
         raise EntryError(f"A list of at most {_MAX_ITEMS} is needed.", where=where, exit_status=ExitStatus.USAGE)
     return list(value)
+
+
+def _couple(value: Any, where: str) -> tuple[int, int]:
+    both = [_number(item, where) for item in _items(value, where)]
+    if len(both) != 2:
+        raise EntryError("Two numbers are needed.", where=where, exit_status=ExitStatus.USAGE)
+    return both[0], both[1]
 
 
 def _number(value: Any, where: str) -> int:

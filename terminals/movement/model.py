@@ -131,13 +131,22 @@ class Team:
 
 
 @dataclass(frozen=True, slots=True)
+class NewNumber:
+    """From ``round`` on the pair that had ``pair`` as its number shows ``number``."""
+
+    round: int
+    pair: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Movement:
     """A whole session's plan.
 
     kind: stable word ("mitchell", "howell", ...); name: words for people, with the numbers that matter.
     boards_per_round: the usual size of a set. groups: one group = one winner, two = two winners.
     copies: physical copies of every board that the dealer must make. shares: sets used by several tables in a round.
-    stationary: contestants that never move. notes: what the director has to announce (Law 8A).
+    notes: what the director has to announce (Law 8A). renumbered: pairs whose number changes during the session.
     """
 
     name: str
@@ -153,6 +162,7 @@ class Movement:
     format: Format = Format.PAIRS
     teams: tuple[Team, ...] = ()
     notes: tuple[str, ...] = ()
+    renumbered: tuple[NewNumber, ...] = ()
     _seats: dict[tuple[int, int], Seating | SitOut] = field(init=False, repr=False, compare=False)
     _tables: dict[tuple[int, int], Seating] = field(init=False, repr=False, compare=False)
     _pairs: tuple[int, ...] = field(init=False, repr=False, compare=False)
@@ -231,7 +241,8 @@ class Movement:
 
     def next_seat(self, pair: int, round: int) -> Seating | SitOut | None:
         """Where the pair goes when ``round`` is over (0 = where it starts); None after its last round."""
-        return self._seats.get((round + 1, pair))
+        change = next((n for n in self.renumbered if n.round == round + 1 and n.pair == pair), None)
+        return self._seats.get((round + 1, pair if change is None else change.number))
 
     def at(self, round: int, table: int) -> Seating | None:
         """Who plays at a table in a round; None when nobody does."""

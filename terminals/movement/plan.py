@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from firmware_bridge.errors import EntryError
+from terminals.movement import files
 from terminals.movement import happenings as h
 from terminals.movement.howell import HOWELL
 from terminals.movement.model import Direction, Group, Movement, Seating, Share, SitOut, find_shares
 from terminals.movement.repair import repair
 from terminals.movement.rover import seat_rover
 from terminals.movement.state import Plan, Played, renamed, without_boards
-from terminals.movement.swiss import SWISS_PAIRS, SWISS_TEAMS
+from terminals.movement.swiss import SWISS_PAIRS, SWISS_TEAMS, Draw, add_round, join
 from terminals.movement.three_quarter import THREE_QUARTER
 
 
@@ -77,6 +78,13 @@ def apply(plan: Plan, event: h.Happening, played: Sequence[Played] = ()) -> Plan
             after = _renumbered(plan, event)
         case h.Substituted():
             after = _substituted(plan, event)
+        case h.Drawn():
+            after = _drawn(plan, event)
+        case h.Joined():
+            after = replace(plan, actual=join(plan.actual, event.contestant))
+        case h.Replanned():
+            movement = files.from_dict(event.movement)
+            return Plan(movement, movement)
         case h.Undone():
             raise EntryError("An event is undone in the list of events, not in a plan.")
     return replace(after, actual=replace(after.actual, shares=_shares(plan.actual, after.actual)))
@@ -99,6 +107,15 @@ def _known(plan: Plan, pair: int) -> int:
     if pair not in plan.actual.pairs:
         raise EntryError(f"There is no pair {pair} in this movement.")
     return pair
+
+
+def _drawn(plan: Plan, event: h.Drawn) -> Plan:
+    movement = plan.actual
+    if event.round != movement.rounds + 1:
+        raise EntryError(f"The next draw is that of round {movement.rounds + 1}, not of round {event.round}.")
+    drawn = Draw(event.couples, event.bye)
+    absent = tuple(one for one in movement.contestants if one in event.absent or one in plan.gone)
+    return replace(plan, actual=add_round(movement, drawn, absent=absent, first_board=event.first_board or None))
 
 
 def _curtailed(plan: Plan, event: h.Curtailed, played: Sequence[Played]) -> Plan:
@@ -136,7 +153,7 @@ def _unstarted(plan: Plan, event: h.Unstarted, played: Sequence[Played]) -> Plan
 def _late(plan: Plan, event: h.LatePair) -> Plan:
     movement = plan.actual
     if movement.kind in (SWISS_PAIRS, SWISS_TEAMS):
-        raise EntryError("Whoever comes late to a Swiss event joins with the next draw.")
+        raise EntryError("Whoever comes late to a Swiss event joins it and is in the next draw.")
     _round(plan, event.round)
     pair = event.pair or max(movement.pairs) + 1
     if pair in movement.pairs:
@@ -223,23 +240,33 @@ def _into_phantom(plan: Plan, pair: int, event: h.LatePair, free: dict[int, SitO
 
 
 def _withdrawn(plan: Plan, event: h.Withdrawn, played: Sequence[Played]) -> Plan:
-    pair, start = _known(plan, event.pair), _round(plan, event.round)
-    _no_results_from(plan, pair, start, played)
+    """In a team event the number is that of a team, and both its pairs leave."""
     movement = plan.actual
-    seatings = [s for s in movement.seatings if s.round < start or pair not in s.contestants]
-    sit_outs = [s for s in movement.sit_outs if s.round < start or s.pair != pair]
+    start = event.round
+    if movement.kind not in (SWISS_PAIRS, SWISS_TEAMS) or start != movement.rounds + 1:
+        _round(plan, start)  # a Swiss event is left before the next draw
+    team = next((team for team in movement.teams if team.number == event.pair), None)
+    if movement.teams and team is None:
+        raise EntryError(f"There is no team {event.pair} in this movement.")
+    leaving = set(team.pairs) if team is not None else {_known(plan, event.pair)}
+    for pair in leaving:
+        _no_results_from(plan, pair, start, played)
+    seatings = [s for s in movement.seatings if s.round < start or leaving.isdisjoint(s.contestants)]
+    sit_outs = [s for s in movement.sit_outs if s.round < start or s.pair not in leaving]
     for s in movement.seatings:
-        if s.round >= start and pair in s.contestants:
+        if s.round >= start and not leaving.isdisjoint(s.contestants):
             for side in Direction:
-                sit_outs += [SitOut(s.round, other, s.table, side, s.boards) for other in s.side(side) if other != pair]
-    sit_outs += [SitOut(r, pair, 0, absent=True) for r in range(start, movement.rounds + 1)]
+                waiting = (other for other in s.side(side) if other not in leaving)
+                sit_outs += [SitOut(s.round, other, s.table, side, s.boards) for other in waiting]
+    sit_outs += [SitOut(r, pair, 0, absent=True) for r in range(start, movement.rounds + 1) for pair in leaving]
     # whoever waited for a pair that never came has a sit-out, not a score
-    kept = tuple(u for u in plan.unplayed if not (u.verdict.provisional and pair in (u.ns, u.ew)))
+    kept = tuple(u for u in plan.unplayed if not (u.verdict.provisional and leaving & {u.ns, u.ew}))
     return replace(
         plan,
         actual=replace(movement, seatings=tuple(seatings), sit_outs=tuple(sit_outs)),
         unplayed=kept,
-        without_standing=plan.without_standing if event.standing else plan.without_standing | {pair},
+        without_standing=plan.without_standing if event.standing else plan.without_standing | {event.pair},
+        gone=plan.gone | {event.pair},
     )
 
 
@@ -279,7 +306,9 @@ def _stand_by(plan: Plan, event: h.StandBy, played: Sequence[Played]) -> Plan:
 
 def _renumbered(plan: Plan, event: h.Renumbered) -> Plan:
     pair, start = _known(plan, event.pair), _round(plan, event.round)
-    if not 1 <= event.number <= 9999:
+    if plan.actual.teams:
+        raise EntryError("Teams keep their numbers: the pairs of a team are found by them.")
+    if not 1 <= event.number <= 4095:
         raise EntryError(f"{event.number} can't be a pair number.")
     holder = next((p for p in plan.actual.pairs if p != pair and plan.number_of(p, start) == event.number), None)
     if holder is not None:

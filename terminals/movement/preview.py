@@ -31,7 +31,8 @@ class Preview:
     """after: the plan if the event is confirmed. replays: must be empty. report: of the new plan.
 
     changes: seat by seat, in words. new_shares: tables that must share boards now. unplayed: boards newly without play.
-    results_before, results_after: expected results of the whole session.
+    orphans: results that are in the plan now and would be outside of it. results_before, results_after: expected
+    results of the whole session.
     """
 
     before: Plan
@@ -43,6 +44,7 @@ class Preview:
     unplayed: tuple[Unplayed, ...]
     results_before: int
     results_after: int
+    orphans: tuple[Played, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -52,7 +54,11 @@ class Preview:
 
 def preview(plan: Plan, event: h.Happening, played: Sequence[Played] = ()) -> Preview:
     """What ``event`` would do to ``plan``. Raises EntryError for an event that can't be."""
-    after = apply(plan, event, played)
+    return compare(plan, apply(plan, event, played), played)
+
+
+def compare(plan: Plan, after: Plan, played: Sequence[Played] = ()) -> Preview:
+    """What it means to go on with ``after`` in place of ``plan``, whatever led to it (an undoing, for example)."""
     old = set(plan.actual.shares)
     return Preview(
         before=plan,
@@ -64,7 +70,17 @@ def preview(plan: Plan, event: h.Happening, played: Sequence[Played] = ()) -> Pr
         unplayed=tuple(u for u in after.unplayed if u not in plan.unplayed),
         results_before=plan.actual.expected_results(),
         results_after=after.actual.expected_results(),
+        orphans=_orphans(plan.actual, after.actual, played),
     )
+
+
+def _orphans(before: Movement, after: Movement, played: Sequence[Played]) -> tuple[Played, ...]:
+    def meetings(movement: Movement) -> set[tuple[int, int, int]]:
+        return {(board, min(s.ns, s.ew), max(s.ns, s.ew)) for s in movement.seatings for board in s.boards}
+
+    was, is_now = meetings(before), meetings(after)
+    named = ((p, (p.board, min(p.ns, p.ew), max(p.ns, p.ew))) for p in played)
+    return tuple(sorted({p for p, key in named if key in was and key not in is_now}, key=lambda p: (p.round, p.table)))
 
 
 def replays(plan: Plan, played: Sequence[Played] = ()) -> tuple[Replay, ...]:
@@ -96,8 +112,10 @@ def compare_repairs(plan: Plan, event: h.PlayedAs, played: Sequence[Played] = ()
 
 def _changes(before: Movement, after: Movement) -> list[str]:
     lines = []
-    if after.rounds != before.rounds:
+    if after.rounds < before.rounds:
         lines.append(f"The session ends after round {after.rounds} instead of {before.rounds}.")
+    elif after.rounds > before.rounds:
+        lines.append(f"The session has {after.rounds} rounds instead of {before.rounds}.")
     for number in range(1, after.rounds + 1):
         for pair in sorted({*before.pairs, *after.pairs}):
             old, new = before.seat(pair, number), after.seat(pair, number)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from terminals.movement.happenings import Renumbered, Substituted, Verdict
-from terminals.movement.model import Direction, Movement, Seating, SitOut
+from terminals.movement.model import Direction, Movement, NewNumber, Seating, SitOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,11 @@ class Unplayed:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """planned: as announced. actual: as played so far and to be played from now on."""
+    """planned: as announced. actual: as played so far and to be played from now on.
+
+    Pairs are named by the number that they began with, whatever they show later; ``shown`` is what tables are told.
+    gone: contestants that left, and are in no later draw.
+    """
 
     planned: Movement
     actual: Movement
@@ -48,6 +52,7 @@ class Plan:
     numbers: tuple[Renumbered, ...] = ()
     lineups: tuple[Substituted, ...] = ()
     without_standing: frozenset[int] = frozenset()
+    gone: frozenset[int] = frozenset()
 
     def number_of(self, pair: int, round: int) -> int:
         """The number that a pair shows in a round."""
@@ -56,7 +61,34 @@ class Plan:
 
     def pair_of(self, number: int, round: int) -> int | None:
         """The pair that shows a number in a round."""
+        if not self.numbers:
+            return number if number in self.actual.pairs else None
         return next((pair for pair in self.actual.pairs if self.number_of(pair, round) == number), None)
+
+    def last_number(self, pair: int) -> int:
+        """The number that a pair shows at the end, under which it is ranked."""
+        return self.number_of(pair, self.actual.rounds)
+
+    def shown(self) -> Movement:
+        """The actual rounds with the numbers that pairs show in each: what tables are told and results name."""
+        if not self.numbers:
+            return self.actual
+        movement = self.actual
+        changes = []
+        for change in self.numbers:
+            before = self.number_of(change.pair, change.round - 1)
+            changes.append(NewNumber(change.round, before, change.number))
+        for number in sorted({change.round for change in self.numbers}):
+            names = {pair: self.number_of(pair, number) for pair in self.actual.pairs}
+            movement = renamed(self.actual, names, number, movement)
+        return replace(
+            movement,
+            groups=tuple(
+                replace(group, contestants=tuple(self.last_number(one) for one in group.contestants))
+                for group in self.actual.groups
+            ),
+            renumbered=tuple(changes),
+        )
 
     def substitutes(self, pair: int, round: int) -> dict[str, str]:
         """player -> substitute for a pair in a round (Law 3)."""
@@ -85,19 +117,22 @@ def without_boards(plan: Plan, seating: Seating, boards: Iterable[int], verdict:
     return replace(plan, actual=movement, unplayed=(*plan.unplayed, record))
 
 
-def renamed(movement: Movement, names: Mapping[int, int], from_round: int) -> Movement:
-    """The movement with other pairs in the same seats from a round on."""
+def renamed(movement: Movement, names: Mapping[int, int], from_round: int, earlier: Movement | None = None) -> Movement:
+    """The movement with other pairs in the same seats from a round on; rounds before it are those of ``earlier``."""
+    before = movement if earlier is None else earlier
 
     def seat(s: Seating) -> Seating:
-        if s.round < from_round:
-            return s
         players = tuple(names.get(p, p) for p in s.players)
         return replace(s, ns=names.get(s.ns, s.ns), ew=names.get(s.ew, s.ew), players=players)
 
     return replace(
         movement,
-        seatings=tuple(seat(s) for s in movement.seatings),
-        sit_outs=tuple(
-            replace(s, pair=names.get(s.pair, s.pair)) if s.round >= from_round else s for s in movement.sit_outs
+        seatings=(
+            *(s for s in before.seatings if s.round < from_round),
+            *(seat(s) for s in movement.seatings if s.round >= from_round),
+        ),
+        sit_outs=(
+            *(s for s in before.sit_outs if s.round < from_round),
+            *(replace(s, pair=names.get(s.pair, s.pair)) for s in movement.sit_outs if s.round >= from_round),
         ),
     )

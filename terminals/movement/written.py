@@ -39,6 +39,7 @@ def to_dict(movement: Movement) -> dict[str, Any]:
             for s in movement.sit_outs
         ],
         "shares": [{"round": s.round, "tables": list(s.tables), "boards": list(s.boards)} for s in movement.shares],
+        "renumbered": [{"round": n.round, "pair": n.pair, "number": n.number} for n in movement.renumbered],
     }  # fmt: skip
 
 
