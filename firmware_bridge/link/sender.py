@@ -11,7 +11,10 @@ from firmware_bridge.link.retransmit import RetransmitTimer
 from firmware_bridge.wire.frames import MAX_FRAME, MIN_FRAME, Flag
 
 MAX_TRANSMISSIONS = 5
-"""How often the oldest frame is sent without progress before the session is lost."""
+"""How often the oldest frame is sent without progress, at the least, before the session is lost."""
+GIVE_UP_AFTER = 3.0
+"""Seconds from the first of these transmissions before the session is lost: on a quick line five of them take less than
+a second, and a busy computer or a device that writes its memory may well stand still for longer than that."""
 MAX_MESSAGE = 16384
 """Longest message, all fragments together."""
 SMALLEST_MAX_FRAME = 64
@@ -61,6 +64,7 @@ class SequencedSender:
         self._to_repeat = 0
         self._rounds = 0
         self._progress_at = 0.0
+        self._stuck_since = 0.0
         self.pending = 0
         self.timer = RetransmitTimer()
 
@@ -121,12 +125,14 @@ class SequencedSender:
     def expire(self, now: float) -> bool:
         """Marks everything unacknowledged for repeat if the time-out has run out.
 
-        Returns False if the frames have been sent five times without progress: the peer is lost.
+        Returns False if the frames have been sent five times and for 3 s without progress: the peer is lost.
         """
         due = self.deadline()
         if due is None or now < due:
             return True
-        if self._rounds >= MAX_TRANSMISSIONS:
+        if self._rounds == 1:
+            self._stuck_since = max(self._progress_at, self._unacked[0].sent_at)
+        elif self._rounds >= MAX_TRANSMISSIONS and now >= self._stuck_since + GIVE_UP_AFTER:
             return False
         self._rounds += 1
         self._to_repeat = len(self._unacked)

@@ -19,6 +19,7 @@ PING_AFTER = 1.0
 ACK_DELAY = 0.004
 RTO_FIRST, RTO_MIN, RTO_MAX = 0.5, 0.025, 5.0
 TRANSMISSIONS = 5
+PATIENCE = 3.0
 MESSAGE_MAX = 16384
 FRAGMENT_TIME = 5.0
 UNSEQUENCED = frozenset({Kind.HELLO, Kind.ACK, Kind.PING, Kind.REFUSE, Kind.BYE})
@@ -110,6 +111,7 @@ class Session:
         self._rttvar = 0.0
         self._backoff = 1
         self._transmissions = 1
+        self._first_sent = now
         self._window = self.window
         self._piece = codec.MAX_FRAME - codec.OVERHEAD
         self._last_in = self._last_out = now
@@ -178,7 +180,7 @@ class Session:
             self._nak(NakReason.FRAGMENT, self._partial.kind, self._partial.seq, self._partial.address)
             self._partial = None
         if self._timer is not None and now >= self._timer:
-            if self._transmissions >= TRANSMISSIONS:
+            if self._transmissions >= TRANSMISSIONS and now >= self._first_sent + PATIENCE:
                 self._controls.append((Kind.BYE, {"reason": ByeReason.RESTART}))
                 self._end("lost")
                 return
@@ -234,6 +236,7 @@ class Session:
             self._seq = (self._seq + 1) & 0xFF
             if not self._flight:
                 self._transmissions = 1
+                self._first_sent = sent_at
                 self._start_timer(sent_at)
             self._flight.append(sent)
             return self._frame(kind, address, sent.seq, flags, payload)
@@ -367,6 +370,7 @@ class Session:
                 self._rttvar += (abs(self._srtt - sample) - self._rttvar) / 4
                 self._srtt += (sample - self._srtt) / 8
         self._transmissions = self._backoff = 1
+        self._first_sent = now
         if self._flight:
             self._start_timer(now)
         else:

@@ -249,6 +249,23 @@ def test_five_transmissions_and_then_lost() -> None:
     assert session.events[-1] == SessionDown("lost")
 
 
+@pytest.mark.parametrize(("stall", "up"), [(0.9, True), (2.9, True), (7.0, False)])
+def test_a_host_that_stands_still_for_a_while_is_not_lost(stall: float, up: bool) -> None:
+    session = session_up()
+    for number in range(20):
+        session.send(Kind.TEXT, {"urgent": 0, "text": "?"}, 3)
+        session.tick(number / 10)
+        frames(session)
+        session.receive(encode_frame(Frame(Kind.ACK, ack=number + 1, flags=codec.ACK)), number / 10 + 0.004)
+    session.send(Kind.TEXT, {"urgent": 0, "text": "!"}, 3)
+    session.tick(2.0)
+    frames(session)
+    while session.up and (now := session.next_deadline() or 0.0) < 2.0 + stall:
+        session.tick(now)
+        frames(session)
+    assert session.up == up
+
+
 def test_silence_ends_a_session_and_pings_fill_it() -> None:
     session = session_up()
     pings, now = [], 0.0

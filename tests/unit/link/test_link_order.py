@@ -125,6 +125,45 @@ def test_five_transmissions_with_doubled_waits_and_then_lost():
     assert session.take_output(now) == b""
 
 
+def quick(session):
+    """The line answers in 4 ms: five transmissions would be over in less than a second."""
+    for number in range(20):
+        now = number / 10
+        session.send(Text(0, "a"), 0, now)
+        out(session, now)
+        session.receive(wrap(ACK_KIND, ack=number + 1, flags=ACK | DEV), now + 0.004)
+    return session
+
+
+@pytest.mark.parametrize("stall", [0.9, 2.0, 2.9])
+def test_a_peer_that_stands_still_for_a_while_is_not_lost(stall):
+    session = quick(greeted())
+    session.send(Text(0, "b"), 0, 2.0)
+    out(session, 2.0)
+    sent = 1
+    while (now := session.next_deadline()) < 2.0 + stall:
+        assert session.tick(now) == []
+        sent += len([frame for frame in out(session, now) if frame[1] == TEXT])
+    assert sent > 5
+    session.receive(wrap(ACK_KIND, ack=21, flags=ACK | DEV), 2.0 + stall)
+    assert session.pending == 0
+    assert session.established
+
+
+def test_on_a_quick_line_too_a_peer_that_never_acknowledges_is_lost():
+    session = quick(greeted())
+    session.send(Text(0, "b"), 0, 2.0)
+    out(session, 2.0)
+    events = []
+    while not events:
+        now = session.next_deadline()
+        session.receive(wrap(PING, bytes(4), flags=ACK | DEV), now)
+        events = session.tick(now)
+        out(session, now)
+    assert events == [Lost(silent=False, undelivered=1)]
+    assert 2.0 + 3.0 <= now <= 2.0 + 2 * 3.0 + 0.1
+
+
 def test_all_unacknowledged_frames_are_repeated_and_progress_starts_the_count_anew():
     session = greeted()
     for number in range(3):

@@ -162,6 +162,7 @@ LIMITS = [
     (r"at least 25 ms, at most (\d+) s", retransmit.MAX_TIMEOUT),
     (r"first (\d+\.\d+) s, doubled", retransmit.FIRST_TIMEOUT),
     (r"After (\w+) transmissions without progress", sender.MAX_TRANSMISSIONS),
+    (r"not before (\d+) s have passed since the first of them", sender.GIVE_UP_AFTER),
     (r"After (\d+) s without sending anything", session.PING_AFTER),
     (r"silence of (\d+) s ends it", session.SILENCE),
     (r"the text of a REFUSE has at most (\d+) bytes", session.REFUSE_TEXT),
