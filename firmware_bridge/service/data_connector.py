@@ -41,8 +41,16 @@ from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_stream import encode
 from terminals.interop.data_connector.connector import Caller, Connector
 from terminals.interop.data_connector.context import Answer
-from terminals.interop.data_connector.envelope import GREETING, Refusal, Request, read_request, refused, write_reply
-from terminals.interop.data_connector.numbers import Command, ErrorType
+from terminals.interop.data_connector.envelope import (
+    GREETING,
+    Refusal,
+    Reply,
+    Request,
+    read_request,
+    refused,
+    write_reply,
+)
+from terminals.interop.data_connector.numbers import QUEUES, Command, ErrorType
 from terminals.interop.data_connector.puts import deals_of
 from terminals.interop.data_connector.queues import PROGRAM
 from terminals.interop.data_connector.shapes import WrongData
@@ -221,8 +229,8 @@ class DataConnector:
                 if quick.error:
                     logger.info("scoring program: command %d refused: %s", request.command, quick.error.name)
                 return write_reply(request, quick)
-            while await self._desk.store.submit(lambda c: self._connector.catch_up(c, request, caller)):
-                continue
+            if request.command in QUEUES:
+                return write_reply(request, await self._polled(request, caller))
             answer = await self._desk.store.submit(lambda c: self._connector.handle(c, request, caller))
         except Refusal as refusal:
             # A poll that fails looks to the client like one without news, so it must at least be on record here.
@@ -237,6 +245,17 @@ class DataConnector:
         if request.command in _DEALS:
             await self._keep_deals()
         return write_reply(request, answer.reply)
+
+    async def _polled(self, request: Request, caller: Caller) -> Reply:
+        """The answer to a poll. Raises Refusal, StoreError."""
+        store, connector = self._desk.store, self._connector
+        if not store.read(lambda c: connector.is_settled(c, request, caller)):
+            while await store.submit(lambda c: connector.catch_up(c, request, caller)):
+                continue
+            await store.submit(lambda c: connector.settle(c, request, caller))
+        while (reply := store.read(lambda c: connector.deliver(c, request, caller))) is None:
+            await asyncio.sleep(0)
+        return reply
 
     async def _keep_deals(self) -> None:
         """The deals that the program told are those that entries are checked against: a kept set of the event."""

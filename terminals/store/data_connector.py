@@ -15,6 +15,8 @@ from firmware_bridge.db import Connection
 
 READER = "data-connector/"
 """Name of the outbox reader of one event, followed by the event."""
+MAX_ID = (1 << 63) - 1
+_REWRITTEN = ("", "", "rewritten", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +159,36 @@ def add_item(connection: Connection, event: str, session: str, kind: str, key: s
     put_state(connection, event, session, kind, key, body)
 
 
-def items(connection: Connection, event: str, session: str, kind: str, after: int = 0) -> list[Item]:
-    """Items of a queue that were not cleared, with an id above ``after``, in order."""
+def items(
+    connection: Connection, event: str, session: str, kind: str, after: int = 0, upto: int = MAX_ID, limit: int = -1
+) -> list[Item]:
+    """Items of a queue that were not cleared, with an id above ``after`` and at most ``upto``, in order; the first
+    ``limit`` of them, -1 for all."""
     rows = connection.execute(
         "SELECT id, body FROM program_item"
-        " WHERE event = ? AND session = ? AND kind = ? AND cleared = 0 AND id > ? ORDER BY id",
-        (event, session, kind, after),
+        " WHERE event = ? AND session = ? AND kind = ? AND cleared = 0 AND id > ? AND id <= ? ORDER BY id LIMIT ?",
+        (event, session, kind, after, upto, limit),
     ).fetchall()
     return [Item(*row) for row in rows]
+
+
+def newest(connection: Connection, event: str, session: str, kind: str) -> int:
+    """The highest id of a queue's items that were not cleared, 0 without any."""
+    row = connection.execute(
+        "SELECT MAX(id) FROM program_item WHERE event = ? AND session = ? AND kind = ? AND cleared = 0",
+        (event, session, kind),
+    ).fetchone()
+    return 0 if row is None or row[0] is None else int(row[0])
+
+
+def rewritten(connection: Connection) -> int:
+    """Rises whenever items that are there already are hidden, brought back or changed."""
+    found = state(connection, *_REWRITTEN)
+    return 0 if found is None else int(found)
+
+
+def _rewrite(connection: Connection) -> None:
+    put_state(connection, *_REWRITTEN, str(rewritten(connection) + 1))
 
 
 def mark(connection: Connection, event: str, session: str, kind: str) -> Mark:
@@ -197,6 +221,7 @@ def clear_queues(connection: Connection, club: str) -> int:
     )
     count = int(connection.execute(f"SELECT COUNT(*) FROM program_item{where}", (club,)).fetchone()[0])
     connection.execute(f"UPDATE program_item SET cleared = 1{where}", (club,))
+    _rewrite(connection)
     return count
 
 
@@ -205,6 +230,7 @@ def restore_queues(connection: Connection, club: str) -> int:
     where = " WHERE cleared = 1 AND event IN (SELECT event FROM program_event WHERE club = ?)"
     count = int(connection.execute(f"SELECT COUNT(*) FROM program_item{where}", (club,)).fetchone()[0])
     connection.execute(f"UPDATE program_item SET cleared = 0{where}", (club,))
+    _rewrite(connection)
     return count
 
 
@@ -223,6 +249,7 @@ def erase_bodies(connection: Connection, bodies: Mapping[str, str]) -> int:
         for table in ("program_item", "program_state"):
             count += int(connection.execute(f"SELECT COUNT(*) FROM {table} WHERE body = ?", (old,)).fetchone()[0])
             connection.execute(f"UPDATE {table} SET body = ? WHERE body = ?", (new, old))
+    _rewrite(connection)
     return count
 
 

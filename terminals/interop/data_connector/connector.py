@@ -14,6 +14,7 @@ from firmware_bridge.db import Connection
 from firmware_bridge.errors import FirmwareBridgeError
 from terminals.interop.data_connector import begin, puts, shapes, update
 from terminals.interop.data_connector.context import Answer, Context
+from terminals.interop.data_connector.delivery import Delivery
 from terminals.interop.data_connector.envelope import Refusal, Reply, Request, command_of, ok, refused
 from terminals.interop.data_connector.numbers import ACCEPTS, NOT_SUPPORTED, QUEUE_TYPES, QUEUES, Command, ErrorType
 from terminals.interop.data_connector.people import queue_people
@@ -46,13 +47,12 @@ class Connector:
     def __init__(self, wall: Callable[[], str] = lambda: "") -> None:
         self._wall = wall
         self._known: dict[str, tuple[int, Structure]] = {}
+        self._delivery = Delivery()
 
     def quick(self, connection: Connection, request: Request, caller: Caller) -> Reply | None:
         """The reply to a request that changes nothing, from a reading connection; None when it has to be handled."""
         try:
             command = command_of(request)
-            if command in QUEUES:
-                return self._peek(connection, request, caller, *QUEUES[command])
             if command in ACCEPTS:
                 return self._accept_nothing(connection, request, caller, ACCEPTS[command])
         except Refusal as refusal:
@@ -69,6 +69,38 @@ class Connector:
         structure = self._structure(connection, request, caller)
         advance(connection, structure, _PART)
         return behind(connection, structure.event)
+
+    def is_settled(self, connection: Connection, request: Request, caller: Caller) -> bool:
+        """Whether a poll can be delivered as it is: nothing happened since the last one. Raises Refusal."""
+        kind, _ = QUEUES[Command(request.command)]
+        structure = self._structure(connection, request, caller)
+        event, session = structure.event, request.session
+        if behind(connection, event):
+            return False
+        if kind in _PEOPLE and queue_people(connection, structure, session, dry=True):
+            return False
+        return store.newest(connection, event, session, kind) <= store.mark(connection, event, session, kind).delivered
+
+    def settle(self, connection: Connection, request: Request, caller: Caller) -> None:
+        """Queue what happened and mark it as delivered: once this is on disk the poll may be answered."""
+        kind, _ = QUEUES[Command(request.command)]
+        structure = self._structure(connection, request, caller)
+        event, session = structure.event, request.session
+        advance(connection, structure)
+        if kind in _PEOPLE:
+            queue_people(connection, structure, session)
+        mark = store.mark(connection, event, session, kind)
+        newest = store.newest(connection, event, session, kind)
+        if newest > mark.delivered:
+            store.set_mark(connection, event, session, kind, Mark(newest, mark.accepted))
+
+    def deliver(self, connection: Connection, request: Request, caller: Caller) -> Reply | None:
+        """The reply to a settled poll, from a reading connection; None: ask again after others had their turn."""
+        kind, everything = QUEUES[Command(request.command)]
+        queue = (self._structure(connection, request, caller).event, request.session, kind)
+        mark = store.mark(connection, *queue)
+        found = self._delivery.take(connection, queue, 0 if everything else mark.accepted, mark.delivered)
+        return None if found is None else Reply(QUEUE_TYPES[kind], "", last=found[1], wire=found[0])
 
     def handle(self, connection: Connection, request: Request, caller: Caller) -> Answer:
         """Carry out a request inside a transaction. Raises Refusal, after which nothing of it must be kept."""
@@ -118,33 +150,11 @@ class Connector:
             raise Refusal(ErrorType.ENTRY_UNKNOWN, "There is no such session.")
         return known[1]
 
-    def _peek(
-        self, connection: Connection, request: Request, caller: Caller, kind: str, everything: bool
-    ) -> Reply | None:
-        structure = self._structure(connection, request, caller)
-        event = structure.event
-        if behind(connection, event):
-            return None
-        if kind in _PEOPLE and queue_people(connection, structure, request.session, dry=True):
-            return None
-        mark = store.mark(connection, event, request.session, kind)
-        found = store.items(connection, event, request.session, kind, 0 if everything else mark.accepted)
-        if found and found[-1].id > mark.delivered:
-            return None
-        return _items(kind, found)
-
     def _poll(self, connection: Connection, request: Request, caller: Caller, kind: str, everything: bool) -> Reply:
-        session = request.session
-        structure = self._structure(connection, request, caller)
-        event = structure.event
-        advance(connection, structure)
-        if kind in _PEOPLE:
-            queue_people(connection, structure, session)
-        mark = store.mark(connection, event, session, kind)
-        found = store.items(connection, event, session, kind, 0 if everything else mark.accepted)
-        if found and found[-1].id > mark.delivered:
-            store.set_mark(connection, event, session, kind, Mark(found[-1].id, mark.accepted))
-        return _items(kind, found)
+        self.settle(connection, request, caller)
+        queue = (self._structure(connection, request, caller).event, request.session, kind)
+        after = 0 if everything else store.mark(connection, *queue).accepted
+        return _items(kind, store.items(connection, *queue, after))
 
     def _accept_nothing(self, connection: Connection, request: Request, caller: Caller, kind: str) -> Reply | None:
         structure = self._structure(connection, request, caller)

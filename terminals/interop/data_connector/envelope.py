@@ -35,12 +35,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """data: JSON text. last: id of the last item of a poll."""
+    """data: JSON text. last: id of the last item of a poll. wire: ``data`` as the envelope has it, a JSON string in
+    UTF-8, where somebody has that already; ``data`` is empty then."""
 
     kind: DataType
     data: str = field(repr=False)
     error: ErrorType = ErrorType.NONE
     last: int = 0
+    wire: bytes = field(default=b"", repr=False)
 
 
 class Refusal(Exception):
@@ -86,16 +88,16 @@ def read_request(body: bytes) -> Request:
 
 def write_reply(request: Request, reply: Reply) -> bytes:
     """The body of the answer."""
-    return dumps(
+    head = dumps(
         {
             "RequestCommand": request.command,
             "DataType": int(reply.kind),
             "LastQueueItemId": reply.last,
             "ErrorType": int(reply.error),
             "SessionGuid": request.session,
-            "SerializedData": reply.data,
         }
     ).encode()
+    return b'%b,"SerializedData":%b}' % (head[:-1], reply.wire or dumps(reply.data).encode())
 
 
 def command_of(request: Request) -> Command:

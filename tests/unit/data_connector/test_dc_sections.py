@@ -1,4 +1,4 @@
-"""Events of many sections: each keeps its letters, and what is ranked together in the program is ranked together here."""
+"""Events of many sections: each keeps its letters, and what is ranked together there is so here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import client_events as events
 import pytest
 from dc_host import Host, a_client, ok
-
 
 ALL = [chr(65 + letter) * times for times in (1, 2, 3) for letter in range(26)]
 
