@@ -14,9 +14,9 @@ from fractions import Fraction
 from itertools import product
 
 from firmware_bridge.errors import EntryError
+from terminals.interop.audit_beside import Beside, check_places, check_second_totals
 from terminals.interop.audit_explain import Explanation
 from terminals.interop.audit_found import AuditReport
-from terminals.interop.audit_places import place_notes
 from terminals.interop.audit_teams import TeamFindings, audit_matches
 from terminals.interop.audit_values import Mismatch, Tolerance, decimals_of, shared_by
 from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine
@@ -42,6 +42,7 @@ class _Findings:
     totals: list[Mismatch] = field(default_factory=list)
     points_checked: int = 0
     totals_checked: int = 0
+    sums: dict[Contestant, Totals] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -124,7 +125,8 @@ class _Audit:
                 best, findings = self._climb(best, findings, free=wanted is None)
         matches = self._team_findings(best.profile, free=wanted is None)
         changes = best.changes(base) | matches.changes
-        self.notes += place_notes(self.event, self._label)
+        seconds, places = self._beside(best, findings)
+        self.notes += [*seconds.notes, *places.notes]
         if self.event.matches and self.event.kind is not EventKind.TEAMS:
             self.notes.append("the victory points of matches between pairs were not checked, only their boards")
         return AuditReport(
@@ -132,10 +134,11 @@ class _Audit:
             lines=len(self.event.lines),
             contract_scores_checked=self.contract_scores,
             points_checked=findings.points_checked + matches.points_checked,
-            totals_checked=findings.totals_checked + matches.totals_checked,
+            totals_checked=findings.totals_checked + matches.totals_checked + seconds.checked,
+            places_checked=places.checked,
             score_mismatches=tuple(self.score_mismatches),
             points_mismatches=tuple(findings.points + matches.points),
-            total_mismatches=tuple(findings.totals + matches.totals),
+            total_mismatches=(*findings.totals, *matches.totals, *seconds.mismatches, *places.mismatches),
             profile=base.name,
             changes=changes,
             method=self.event.team_method.value if self.event.matches else self.event.method.value,
@@ -232,7 +235,7 @@ class _Audit:
         if self.event.kind is EventKind.TEAMS and not self.has_points:
             return findings
         profile, method = one.profile, self.event.method
-        totals: dict[Contestant, Totals] = {}
+        totals = findings.sums
         scale = Fraction(profile.matchpoint_scale, 2) if method is Method.MATCHPOINTS else Fraction(1)
         unit = Fraction(1, 10**self.point_decimals)
         for lines, expected in self._fields(one, only):
@@ -252,7 +255,7 @@ class _Audit:
                             side = SideScore(points, side.top, side.artificial)
                         totals.setdefault(contestant, Totals()).add(side)
         if only is None:
-            self._compare_totals(one, totals, scale, findings)
+            self._compare_totals(one, findings)
         return findings
 
     def _score(self, lines: list[ExchangeLine], expected: int, profile: Profile) -> list[LineScore]:
@@ -333,40 +336,60 @@ class _Audit:
                     )
                 )
 
-    def _compare_totals(
-        self, one: Explanation, totals: Mapping[Contestant, Totals], scale: Fraction, findings: _Findings
-    ) -> None:
-        boards = max((own.boards for own in totals.values()), default=0)
+    def _compare_totals(self, one: Explanation, findings: _Findings) -> None:
+        computed = self._session_totals(one, findings.sums, one.total_in)
         tolerance = Tolerance(self.total_decimals)
         for entrant in self.event.entrants:
-            own = totals.get(entrant.contestant)
-            if entrant.total is None or own is None or entrant.contestant in self.teams:
+            own = computed.get(entrant.contestant)
+            if entrant.total is None or own is None:
+                continue
+            findings.totals_checked += 1
+            if not tolerance.equal_total(entrant.total, own, entrant.adjustment):
+                findings.totals.append(
+                    Mismatch(
+                        entrant.total.value,
+                        own if entrant.adjustment is None else own + entrant.adjustment.value,
+                        contestant=self._label(entrant.contestant),
+                        decimals=self.total_decimals,
+                    )
+                )
+
+    def _session_totals(
+        self, one: Explanation, sums: Mapping[Contestant, Totals], total_in: str
+    ) -> dict[Contestant, Fraction]:
+        """Exact totals of everybody but teams, whose totals come from matches; without adjustments.
+
+        total_in: "percent", "points" or "factored_points", for matchpoints.
+        """
+        boards = max((own.boards for own in sums.values()), default=0)
+        scale = Fraction(one.profile.matchpoint_scale, 2)
+        computed: dict[Contestant, Fraction] = {}
+        for contestant, own in sums.items():
+            if contestant in self.teams:
                 continue
             points, top = session_total(own, one.profile)
             if self.event.method is Method.MATCHPOINTS:
                 if not top:
                     continue
-                computed = points * 100 / top
-                if one.total_in == "points":
-                    computed = points * scale
-                elif one.total_in == "factored_points":
-                    computed = points * scale * boards / own.boards
+                value = points * 100 / top
+                if total_in == "points":
+                    value = points * scale
+                elif total_in == "factored_points":
+                    value = points * scale * boards / own.boards
             elif self.event.method is Method.AGGREGATE or one.profile.imp_ranking is ImpRanking.TOTAL:
-                computed = points
+                value = points
             else:
-                computed = points / own.boards
+                value = points / own.boards
                 if one.profile.imp_ranking is ImpRanking.FACTORED:
-                    computed *= boards
-            findings.totals_checked += 1
-            if not tolerance.equal_total(entrant.total, computed, entrant.adjustment):
-                findings.totals.append(
-                    Mismatch(
-                        entrant.total.value,
-                        computed if entrant.adjustment is None else computed + entrant.adjustment.value,
-                        contestant=self._label(entrant.contestant),
-                        decimals=self.total_decimals,
-                    )
-                )
+                    value *= boards
+            computed[contestant] = value
+        return computed
+
+    def _beside(self, one: Explanation, findings: _Findings) -> tuple[Beside, Beside]:
+        """Second totals and places, which only follow from what explains the rest."""
+        ways = [self._session_totals(one, findings.sums, unit) for unit in ("points", "factored_points")]
+        totals = self._session_totals(one, findings.sums, one.total_in)
+        return check_second_totals(self.event, ways, self._label), check_places(self.event, totals, self._label)
 
 
 def needs_lines(event: ExchangeEvent) -> bool:

@@ -11,9 +11,10 @@ from terminals.interop.audit_values import Mismatch
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """What the audit found. lines: result lines read; the three ``*_checked`` say how many numbers were compared.
+    """What the audit found. lines: result lines read; the ``*_checked`` say how many numbers were compared.
 
-    explanation: the way of scoring that leaves the fewest differences.
+    Places that differ are among the total mismatches. explanation: the way of scoring that leaves the fewest
+    differences.
     """
 
     title: str
@@ -29,6 +30,7 @@ class AuditReport:
     method: str
     explanation: Explanation
     notes: tuple[str, ...] = ()
+    places_checked: int = 0
 
     @property
     def equal(self) -> bool:
@@ -41,6 +43,7 @@ class AuditReport:
             "contract_scores_checked": self.contract_scores_checked,
             "points_checked": self.points_checked,
             "totals_checked": self.totals_checked,
+            "places_checked": self.places_checked,
             "score_mismatches": [one.as_dict() for one in self.score_mismatches],
             "points_mismatches": [one.as_dict() for one in self.points_mismatches],
             "total_mismatches": [one.as_dict() for one in self.total_mismatches],

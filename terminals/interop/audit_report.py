@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from terminals.interop.audit_beside import PLACE
 from terminals.interop.audit_found import AuditReport
 from terminals.interop.audit_values import Mismatch
 from terminals.scoring.rounding import decimal_text
@@ -22,11 +23,13 @@ def audit_text(report: AuditReport, name: str = "") -> str:
     out.append(f"  result lines     {report.lines}")
     out.append(_row("contract scores", report.contract_scores_checked, len(report.score_mismatches)))
     out.append(_row("board points", report.points_checked, len(report.points_mismatches)))
-    out.append(_row("totals", report.totals_checked, len(report.total_mismatches)))
+    places = sum(one.detail == PLACE for one in report.total_mismatches)
+    out.append(_row("totals", report.totals_checked, len(report.total_mismatches) - places))
+    out.append(_row("places", report.places_checked, places))
     for title, found in (
         ("Contract scores that differ", report.score_mismatches),
         ("Board points that differ", report.points_mismatches),
-        ("Totals that differ", report.total_mismatches),
+        ("Totals and places that differ", report.total_mismatches),
     ):
         out += _list(title, found)
     if report.notes:

@@ -51,7 +51,8 @@ class ExchangePlayer:
 class Entrant:
     """A pair, team or player. label: its number as printed ("1NS"); direction: "NS", "EW" or "".
 
-    total: percent, IMPs, VPs or points. adjustment: penalty or bonus, in the unit of ``total``.
+    total: percent, IMPs, VPs or points. second_total: another total beside it, such as matchpoints beside percent.
+    adjustment: penalty or bonus, in the unit of ``total``.
     """
 
     contestant: Contestant
@@ -65,6 +66,7 @@ class Entrant:
     adjustment: Published | None = None
     master_points: Published | None = None
     name: str = ""
+    second_total: Published | None = None
 
     @property
     def names(self) -> str:

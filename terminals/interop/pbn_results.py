@@ -200,7 +200,9 @@ class _Reader:
             if self.method is Method.MATCHPOINTS
             else (("TotalIMP", "total"), ("MeanIMP", "mean"), ("TotalScore", "total"))
         )
-        chosen = next(((name, unit) for name, unit in choices if name in names), ("", ""))
+        chosen, second = ([(name, unit) for name, unit in choices if name in names] + [("", "")] * 2)[:2]
+        if self.method is not Method.MATCHPOINTS or second[1] != "points":
+            second = ("", "")
         for row in rows:
             values = read_row(row, columns)
             if values is None:
@@ -224,6 +226,7 @@ class _Reader:
                     total=read_number(values.get(chosen[0], "")) if chosen[0] else None,
                     place=values.get("Rank", ""),
                     boards=read_int(values.get("NrBoards", "")),
+                    second_total=read_number(values.get(second[0], "")) if second[0] else None,
                 ),
             )
         return chosen[1]

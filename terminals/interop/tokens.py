@@ -50,6 +50,8 @@ def read_contract(text: str, declarer: str) -> Contract:
         raise EntryError(f"{text.strip()[:16]!r} can't be: bids are from one to seven (Law 18).", code=IMPOSSIBLE)
     seat = read_seat(inside or declarer)
     if seat is None:
+        if (inside or declarer).strip().isalpha():
+            raise EntryError(f"{declarer.strip()[:12]!r} is no seat for a declarer.", code=IMPOSSIBLE)
         raise EntryError(f"The contract {text.strip()[:16]!r} has no declarer.", code="bad-contract")
     mark = (doubling or "").replace("*", "X").upper()
     if mark in ("D", "DBL", "DBLE"):

@@ -211,6 +211,8 @@ class _Reader:
         # A percentage may be given beside a total in another unit; the method decides which one is checked.
         if not total_tag and self.method is not Method.MATCHPOINTS:
             total = self._number(element, "TOTAL_SCORE") or total
+        second = self._number(element, "TOTAL_SCORE")
+        beside = self.method is Method.MATCHPOINTS and self._number(element, "PERCENTAGE") is not None
         self.roster.enter(
             label,
             section,
@@ -226,6 +228,7 @@ class _Reader:
                 adjustment=self._number(element, "ADJUSTMENT"),
                 master_points=self._number(element, ".//MASTER_POINTS_AWARDED"),
                 name=name,
+                second_total=second if beside and not total_tag else None,
             ),
             team=element.tag == "TEAM",
         )

@@ -8,6 +8,7 @@ are the usual slips; they are repaired and reported.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from html.entities import name2codepoint
 from xml.etree.ElementTree import Element, ParseError
 
@@ -21,6 +22,8 @@ MAX_DEPTH = 40
 MAX_ELEMENTS = 8_000_000
 _BARE = re.compile(rb"&(?!(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos);)")
 _NAMED = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,8});")
+_DECLARATION = re.compile(rb"\s*<\?xml[^>]{0,120}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
+_DECLARATION_TEXT = re.compile(r"\A\s*<\?xml[^>]{0,160}\?>")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -33,14 +36,15 @@ def parse_xml(data: bytes, where: str = "") -> tuple[Element, list[str]]:
         raise _unusable("The file is empty.", where)
     if len(data) > MAX_FILE_BYTES:
         raise _unusable(f"The file is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB.", where)
-    repairs: list[str] = []
-    data = data.lstrip(b" \t\r\n")  # some programs begin with an empty line, which XML forbids
+    data, recoded = _as_declared(data.lstrip(b" \t\r\n"))  # some programs begin with an empty line, which XML forbids
+    repairs = list(recoded)
     try:
         root = _parse(data)
     except ParseError as first:
-        repaired, repairs = _repair(data)
-        if not repairs:
+        repaired, more = _repair(data)
+        if not more:
             raise _no_xml(first, where) from None
+        repairs += more
         try:
             root = _parse(repaired)
         except ParseError as second:
@@ -53,6 +57,37 @@ def parse_xml(data: bytes, where: str = "") -> tuple[Element, list[str]]:
         raise _unusable(f"The file's encoding can't be read: {str(error)[:80]}.", where) from None
     _check_depth(root, where)
     return root, repairs
+
+
+def _as_declared(data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """The data in an encoding that its declaration agrees with, and what had to be repaired for that.
+
+    Programs write a declaration as text, and the file in whatever the computer's encoding is.
+    """
+    start = data[:400].removeprefix(BOM_UTF8).removeprefix(BOM_UTF16_LE).removeprefix(BOM_UTF16_BE)
+    declaration = _DECLARATION.match(start.replace(b"\0", b""))
+    declared = declaration[1].decode("ascii").lower() if declaration else "utf-8"
+    wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\0" in data[:4]
+    if wide:
+        if declared in ("utf-16", "utf16"):
+            return data, ()
+        name = (
+            "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-16-be" if data[0] == 0 else "utf-16-le"
+        )
+        text = data.decode(name, "replace").removeprefix("\ufeff")
+    elif declared in ("utf-8", "utf8", "utf-16", "utf16", "us-ascii", "ascii"):
+        name = "utf-8"
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            name = "windows-1252"
+            text = data.decode("cp1252", "replace")
+        if name == declared.replace("utf8", "utf-8") or (name == "utf-8" and "ascii" in declared and text.isascii()):
+            return data, ()
+    else:
+        return data, ()
+    bare = _DECLARATION_TEXT.sub("", text, count=1)
+    return bare.encode("utf-8"), (f"the file says that it is {declared}, but is written in {name}",)
 
 
 def _parse(data: bytes) -> Element:

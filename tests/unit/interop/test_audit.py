@@ -15,6 +15,7 @@ from dealer.cards import Seat
 from firmware_bridge.errors import EntryError
 from terminals.contract import Contract, Doubling, Strain
 from terminals.interop.audit import audit_event
+from terminals.interop.exchange import ExchangeEvent, Published
 from terminals.interop.pbn_results import read_pbn_results
 from terminals.interop.pbn_results_write import write_pbn_results
 from terminals.interop.publish import EventInfo, publish_session
@@ -246,14 +247,62 @@ def test_matches_between_pairs_are_checked_by_their_boards() -> None:
     assert any("matches between pairs" in note for note in report.notes)
 
 
-def test_places_that_contradict_the_totals_are_noted() -> None:
+def test_places_that_contradict_the_totals_are_differences() -> None:
     event = read_usebio(write_usebio(published(mitchell())))
+    assert audit_event(event).places_checked == len(event.entrants)
     first, second, *rest = event.entrants
     swapped = replace(event, entrants=(replace(first, place=second.place), replace(second, place=first.place), *rest))
     report = audit_event(swapped)
+    assert not report.equal
+    assert [one.as_dict() for one in report.total_mismatches] == [
+        {
+            "contestant": one.label if one.label.endswith(one.direction) else f"{one.label} {one.direction}",
+            "published": int(other.place.strip("=")),
+            "computed": int(one.place.strip("=")),
+            "detail": "place",
+        }
+        for one, other in ((first, second), (second, first))
+    ]
+
+
+def test_places_by_something_else_are_a_note() -> None:
+    event = read_usebio(write_usebio(published(mitchell())))
+    backwards = tuple(replace(one, place=str(99 - int(one.place.strip("=")))) for one in event.entrants)
+    report = audit_event(replace(event, entrants=backwards))
     assert report.equal
-    assert len([note for note in report.notes if "and place" in note]) == 1
-    assert not audit_event(event).notes
+    assert report.notes == ("the places do not follow these totals; they were not checked",)
+
+
+def test_places_of_equal_totals_may_be_shared_or_not() -> None:
+    event = read_usebio(write_usebio(published(mitchell())))
+    same = event.entrants[0].total
+    tied = tuple(replace(one, total=same, place=str(place)) for place, one in enumerate(event.entrants, start=1))
+    assert not [one for one in audit_event(replace(event, entrants=tied)).total_mismatches if one.detail == "place"]
+
+
+def with_matchpoints(event: ExchangeEvent, *, wrong: int) -> ExchangeEvent:
+    """The event with the sum of each pair's matchpoints beside its percentage, ``wrong`` of them one too high."""
+    sums: dict[object, Fraction] = {}
+    for one in event.lines:
+        for side, points in ((one.line.ns, one.ns_points), (one.line.ew, one.ew_points)):
+            assert points is not None
+            sums[side] = sums.get(side, Fraction(0)) + points.value
+    entrants = [
+        replace(one, second_total=Published(sums[one.contestant] + (place < wrong), 1, "x"))
+        for place, one in enumerate(event.entrants)
+    ]
+    return replace(event, entrants=tuple(entrants))
+
+
+def test_matchpoints_beside_the_percentage_are_checked_too() -> None:
+    event = read_usebio(write_usebio(published(mitchell())))
+    good = audit_event(with_matchpoints(event, wrong=0))
+    assert (good.equal, good.totals_checked) == (True, 2 * len(event.entrants))
+    bad = audit_event(with_matchpoints(event, wrong=1))
+    assert [(one.detail, one.published - (one.computed or 0)) for one in bad.total_mismatches] == [("second total", 1)]
+    other = audit_event(with_matchpoints(event, wrong=len(event.entrants)))
+    assert other.equal
+    assert len(other.notes) == 1
 
 
 @pytest.mark.parametrize("seed", range(12))

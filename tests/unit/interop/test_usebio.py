@@ -13,6 +13,7 @@ from interop_sessions import mitchell, published, with_rulings
 
 from firmware_bridge.errors import EntryError
 from terminals.contract import Contract
+from terminals.interop.audit import audit_event
 from terminals.interop.exchange import EventKind
 from terminals.interop.usebio_read import read_usebio
 from terminals.interop.usebio_schema import validate_usebio
@@ -199,6 +200,23 @@ def test_latin_1_and_byte_order_marks() -> None:
     latin = body.replace('version="1.0"', 'version="1.0" encoding="iso-8859-1"').encode("latin-1")
     assert read_usebio(latin).title == "Été"
     assert read_usebio(b"\xef\xbb\xbf" + body.encode()).title == "Été"
+
+
+@pytest.mark.parametrize("declared", ["", "utf-8", "UTF-16", "us-ascii"])
+@pytest.mark.parametrize("written", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le"])
+def test_files_that_are_not_in_the_encoding_they_declare(declared: str, written: str) -> None:
+    body = file(line("1NT", "N", "7"), head="<EVENT_DESCRIPTION>Été</EVENT_DESCRIPTION>").decode()
+    named = body.replace('version="1.0"', f'version="1.0" encoding="{declared}"' if declared else 'version="1.0"')
+    event = read_usebio(named.encode(written))
+    assert event.title == "Été"
+    agrees = (declared or "utf-8").lower() == {"utf-8-sig": "utf-8", "utf-16-le": "utf-16"}.get(written, written)
+    assert any("the file says" in note for note in event.warnings) is not agrees
+
+
+@pytest.mark.parametrize(("seat", "wrong"), [("Q", True), ("north", False), ("", False), ("?", False)])
+def test_a_declarer_at_no_seat_is_a_fault(seat: str, wrong: bool) -> None:
+    report = audit_event(read_usebio(file(line("1NT", seat, "7", "90"))))
+    assert bool(report.score_mismatches) is wrong
 
 
 def test_numbers_with_directions_and_two_winners_with_equal_numbers() -> None:
