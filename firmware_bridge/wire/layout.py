@@ -70,6 +70,24 @@ class _Text(Adapter):  # type: ignore[misc]  # construct is not typed
         return data
 
 
+class _Blob(Adapter):  # type: ignore[misc]  # construct is not typed
+    """At most ``limit`` raw bytes."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(Prefixed(Int16ul, GreedyBytes))
+        self.limit = limit
+
+    def _decode(self, obj: bytes, context: Any, path: str) -> bytes:
+        if len(obj) > self.limit:
+            raise StringError("too long", path=path)
+        return obj
+
+    def _encode(self, obj: bytes, context: Any, path: str) -> bytes:
+        if len(obj) > self.limit:
+            raise StringError("too long", path=path)
+        return obj
+
+
 class _List(Adapter):  # type: ignore[misc]  # construct is not typed
     """At most ``limit`` items, as a tuple."""
 
@@ -118,6 +136,8 @@ Bytes13 = Annotated[bytes, FieldType("bytes[13]", 13, Bytes(13))]
 Bytes14 = Annotated[bytes, FieldType("bytes[14]", 14, Bytes(14))]
 Str8 = Annotated[str, FieldType("str8", None, _Text(255))]
 Str8Max32 = Annotated[str, FieldType("str8", None, _Text(32))]
+BLOB_LIMIT = 1024
+Blob16 = Annotated[bytes, FieldType("blob16", None, _Blob(BLOB_LIMIT))]
 U64ListMax8 = Annotated[tuple[int, ...], FieldType("list8[u64]", None, _List(_U64.subcon, 8))]
 U16List = Annotated[tuple[int, ...], FieldType("list8[u16]", None, _List(_U16.subcon, 255))]
 

@@ -226,6 +226,9 @@ class AskFor(IntEnum):
     TRAVELLER = 1
     RANKING = 2
     NAMES = 3
+    RECAP = 4
+    STANDINGS = 5
+    CODES = 6
 
 
 class DirectorAnswer(IntEnum):
@@ -256,6 +259,53 @@ class CheckCode(IntEnum):
     NOT_IN_ROUND = 5
     ENTERED_BEFORE = 6
     PLAYED_BEFORE = 7
+
+
+class TableRecordKind(IntEnum):
+    """What a TABLE_RECORD carries."""
+
+    AUCTION = 1
+    PLAY = 2
+    HANDS = 3
+    POSITIONS = 4
+    ACCEPTED = 5
+    CODE = 6
+
+
+class Positions(IntEnum):
+    """How a table found its pairs seated."""
+
+    AS_PLANNED = 1
+    CHANGED = 2
+    STAY = 3
+
+
+class CallStanding(IntEnum):
+    """What became of a call of an auction."""
+
+    MADE = 0
+    ACCEPTED = 1
+    WITHDRAWN = 2
+    CANCELLED = 3
+
+
+class TableSetting(IntFlag):
+    """What terminals ask and show; the field ``settings`` of TABLE_SETTINGS."""
+
+    CONFIRM = 0x0001
+    CONFIRM_CODE = 0x0002
+    ORDER = 0x0004
+    LEAD = 0x0008
+    CHECKS = 0x0010
+    TRAVELLER = 0x0020
+    PERCENTAGES = 0x0040
+    RANKING = 0x0080
+    NAMES = 0x0100
+    AUCTION = 0x0200
+    PLAY = 0x0400
+    HAND_ENTRY = 0x0800
+    POSITIONS = 0x1000
+    DIRECTOR_PIN = 0x2000
 
 
 class Capability(IntFlag):
@@ -305,6 +355,10 @@ NUMBERS: Mapping[str, type[IntEnum] | type[IntFlag]] = MappingProxyType(
         "name_how": NameHow,
         "director_answer": DirectorAnswer,
         "check_code": CheckCode,
+        "table_record": TableRecordKind,
+        "position": Positions,
+        "call_standing": CallStanding,
+        "table_setting": TableSetting,
         "capability": Capability,
     }
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from firmware_bridge.wire.layout import U8, U16, U32, U64, Bytes6, Bytes8, Bytes14, Str8, list_of
+from firmware_bridge.wire.layout import U8, U16, U32, U64, Blob16, Bytes6, Bytes8, Bytes14, Str8, list_of
 from firmware_bridge.wire.link_messages import HelloFields
 
 
@@ -113,6 +113,29 @@ class CallStateTold:
     """What became of the table's call. state: ``CallState``."""
 
     state: U8
+
+
+@dataclass(frozen=True, slots=True)
+class EventPart:
+    """What was keyed in from ``first_seq`` of a journal on, up to the journal's next part, belongs to an event."""
+
+    journal_id: U32
+    first_seq: U32
+    event_id: U64
+
+
+@dataclass(frozen=True, slots=True)
+class TermEvents:
+    """Which of a terminal's records belong to which event, as far as it still has them, and those to come."""
+
+    parts: Annotated[tuple[EventPart, ...], list_of(EventPart, "event_part")]
+
+
+@dataclass(frozen=True, slots=True)
+class TableSettings:
+    """What a terminal asks and shows in this event. settings: ``TableSetting`` bits."""
+
+    settings: U32
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +277,28 @@ class NameRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TableRecord:
+    """What a table records beside its results; a record of the same journal as RECORD.
+
+    what: ``TableRecordKind``; by: ``ConfirmedBy``; data: see ``wire.table_data``.
+    """
+
+    journal_id: U32
+    seq: U32
+    crc: U32
+    auth: Bytes6 = field(repr=False)
+    section: U8
+    table: U8
+    round: U8
+    board: U16
+    ns: U16
+    ew: U16
+    what: U8
+    by: U8
+    data: Blob16 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class SeatName:
     """seat: as in NAME_RECORD."""
 
@@ -318,3 +363,76 @@ class DirectorOpen:
     """answer: ``DirectorAnswer``."""
 
     answer: U8
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOver:
+    """A terminal wants a table that has another one. proof: ``wire.record.director_proof``."""
+
+    section: U8
+    table: U8
+    proof: Bytes8 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PairCode:
+    """verifier: ``wire.record.code_verifier``."""
+
+    pair: U16
+    verifier: Bytes8 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """By what the codes of those who come to a table are known."""
+
+    codes: Annotated[tuple[PairCode, ...], list_of(PairCode, "pair_code")]
+
+
+@dataclass(frozen=True, slots=True)
+class RecapLine:
+    """One board of a pair. direction: 0 it sat North-South, 1 East-West. percent: of the pair, in hundredths.
+
+    kind, contract, declarer, tricks, score: as in ``TravellerLine``.
+    """
+
+    board: U16
+    round: U8
+    opponents: U16
+    direction: U8
+    kind: U8
+    contract: U8
+    declarer: U8
+    tricks: U8
+    score: U16
+    percent: U16
+
+
+@dataclass(frozen=True, slots=True)
+class Recap:
+    """A pair's whole session."""
+
+    pair: U16
+    lines: Annotated[tuple[RecapLine, ...], list_of(RecapLine, "recap_line")] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """percent: in hundredths; name: of the players, "" when names are not shown."""
+
+    section: U8
+    pair: U16
+    place: U16
+    percent: U16
+    boards: U8
+    name: Str8 = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """A whole ranking. number: of the ranking, 1 is the first; of: how many there are; name: such as North-South."""
+
+    number: U8
+    of: U8
+    name: Str8
+    pairs: Annotated[tuple[Standing, ...], list_of(Standing, "standing")] = field(repr=False)

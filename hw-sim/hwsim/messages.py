@@ -18,6 +18,7 @@ from hwsim.numbers import Kind, RecordKind
 
 Fields = dict[str, Any]
 
+BLOB_LIMIT = 1024
 _SCALARS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q"}
 _HELLO = """proto_min:u8 proto_max:u8 role:u8 window:u8 max_frame:u16 device_id:u64 boot_id:u32 boot_count:u32
     journal_id:u32 oldest_unacked:u32 next_seq:u32 capabilities:u32 session:u32 model:str8 firmware:str8
@@ -68,6 +69,14 @@ _TABLES: dict[int, str] = {
     Kind.CREDIT: "credit:u8",
     Kind.NAME_RECORD: """journal_id:u32 seq:u32 crc:u32 auth:6s section:u8 table:u8 round:u8 pair:u16 seat:u8 how:u8
         text:str8""",
+    Kind.TERM_EVENTS: "parts:list8.event_part",
+    Kind.TABLE_SETTINGS: "settings:u32",
+    Kind.TABLE_RECORD: """journal_id:u32 seq:u32 crc:u32 auth:6s section:u8 table:u8 round:u8 board:u16 ns:u16 ew:u16
+        what:u8 by:u8 data:blob16""",
+    Kind.TAKE_OVER: "section:u8 table:u8 proof:8s",
+    Kind.CODES: "codes:list8.pair_code",
+    Kind.RECAP: "pair:u16 lines:list8.recap_line",
+    Kind.STANDINGS: "number:u8 of:u8 name:str8 pairs:list8.standing",
     Kind.NAMES: "names:list8.seat_name",
     Kind.NAME_SEARCH: "search:u8 text:str8",
     Kind.NAME_FOUND: "search:u8 more:u8 players:list8.found_player",
@@ -87,6 +96,11 @@ _ITEMS = {
     "traveller_line": "ns:u16 ew:u16 kind:u8 contract:u8 declarer:u8 tricks:u8 score:u16 percent:u16",
     "seat_name": "pair:u16 seat:u8 name:str8",
     "found_player": "number:str8 name:str8",
+    "event_part": "journal_id:u32 first_seq:u32 event_id:u64",
+    "pair_code": "pair:u16 verifier:8s",
+    "recap_line": """board:u16 round:u8 opponents:u16 direction:u8 kind:u8 contract:u8 declarer:u8 tricks:u8 score:u16
+        percent:u16""",
+    "standing": "section:u8 pair:u16 place:u16 percent:u16 boards:u8 name:str8",
     "ranking_pair": "pair:u16 place:u16 of:u16 percent:u16 boards:u8",
 }
 
@@ -100,7 +114,7 @@ class _Layout:
 
     def __init__(self, text: str) -> None:
         fields = [part.split(":") for part in text.split()]
-        fixed = [f for f in fields if "8." not in f[1] and f[1] != "str8"]
+        fixed = [f for f in fields if "8." not in f[1] and f[1] not in ("str8", "blob16")]
         self.fixed = struct.Struct("<" + "".join(_SCALARS.get(code, code) for _, code in fixed))
         self.names = tuple(name for name, _ in fixed)
         self.tail = tuple((name, code) for name, code in fields[len(fixed) :])
@@ -109,6 +123,11 @@ class _Layout:
         out = self.fixed.pack(*(values[name] for name in self.names))
         for name, code in self.tail:
             value = values[name]
+            if code == "blob16":
+                if len(value) > BLOB_LIMIT:
+                    raise ValueError("a blob is too long")
+                out += len(value).to_bytes(2, "little") + value
+                continue
             data = value.encode() if code == "str8" else b"".join(_pack_item(code, item) for item in value)
             out += bytes([len(data) if code == "str8" else len(value)]) + data
         return out
@@ -127,6 +146,9 @@ class _Layout:
         values: Fields = dict(zip(self.names, self.fixed.unpack_from(payload, at), strict=True))
         at += size
         for name, code in self.tail:
+            if code == "blob16":
+                values[name], at = _unpack_blob(payload, at)
+                continue
             if at >= len(payload):
                 raise Malformed("length")
             count = payload[at]
@@ -146,6 +168,14 @@ class _Layout:
                     item, at = _unpack_item(code[6:], payload, at)
                     values[name].append(item)
         return values, at
+
+
+def _unpack_blob(payload: bytes, at: int) -> tuple[bytes, int]:
+    size = int.from_bytes(payload[at : at + 2], "little")
+    at += 2
+    if size > BLOB_LIMIT or at + size > len(payload):
+        raise Malformed("length")
+    return payload[at : at + size], at + size
 
 
 def _pack_item(code: str, item: Any) -> bytes:
@@ -272,6 +302,23 @@ def unpack_name(body: bytes) -> Fields:
     return {**dict(zip(names, _NAME.unpack_from(body), strict=True)), "text": body[_NAME.size + 1 :].decode()}
 
 
+_TABLE = struct.Struct("<BBBHHHBBH")
+
+
+def pack_table(
+    *, section: int, table: int, round: int, board: int, ns: int, ew: int, what: int, by: int, data: bytes
+) -> bytes:
+    """The bytes of a TABLE_RECORD from the field section on: what its CRC covers after the key."""
+    return _TABLE.pack(section, table, round, board, ns, ew, what, by, len(data)) + data
+
+
+def unpack_table(body: bytes) -> Fields:
+    """The inverse of ``pack_table``."""
+    names = ("section", "table", "round", "board", "ns", "ew", "what", "by")
+    *values, _ = _TABLE.unpack_from(body)
+    return {**dict(zip(names, values, strict=True)), "data": body[_TABLE.size :]}
+
+
 def name_hash(device_id: int, journal: int, seq: int, body: bytes) -> bytes:
     """What stands for a name in evidence: SHA-256 over key and body."""
     return hashlib.sha256(struct.pack("<QII", device_id, journal, seq) + body).digest()
@@ -309,3 +356,32 @@ def pack_routing(pockets: list[int]) -> bytes:
 
 def unpack_routing(routing: bytes) -> list[int]:
     return [routing[card // 4] >> 2 * (card % 4) & 3 for card in range(52)]
+
+
+# Section 8: what a TABLE_RECORD carries
+
+
+def pack_auction(dealer: int, calls: list[tuple[int, int, int, bool]]) -> bytes:
+    """calls: (seat, call, standing, alerted); call 0 is pass, 1-35 a bid, 36 double, 37 redouble."""
+    packed = [call | seat << 6 | standing << 8 | alerted << 10 for seat, call, standing, alerted in calls]
+    return bytes([dealer]) + b"".join(struct.pack("<H", one) for one in packed)
+
+
+def pack_play(agreed: int, cards: list[tuple[int, int]]) -> bytes:
+    """agreed: tricks of declarer's side, 255 not said. cards: (seat, card 0-51) in the order of play."""
+    return bytes([agreed, *(card | seat << 6 for seat, card in cards)])
+
+
+def pack_accepted(pair: int, seat: int, stamp: int, proof: bytes) -> bytes:
+    return struct.pack("<HBH8s", pair, seat, stamp, proof)
+
+
+def code_verifier(code: str, event: int, section: int, pair: int) -> bytes:
+    """By what a pair's code is known without being told."""
+    return hmac.digest(code.encode("ascii"), struct.pack("<QBH", event, section, pair), "sha256")[:8]
+
+
+def acceptance_proof(verifier: bytes, event: int, body: bytes) -> bytes:
+    """That whoever knows the code has accepted the result in this body of a record."""
+    told = body[:11] + b"\0" + body[12:]
+    return hmac.digest(verifier, struct.pack("<Q", event) + told, "sha256")[:8]

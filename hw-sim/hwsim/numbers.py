@@ -41,12 +41,15 @@ class Kind(IntEnum):
     TEXT = 0x66
     CALL = 0x67
     CALL_STATE = 0x68
+    TERM_EVENTS = 0x69
+    TABLE_SETTINGS = 0x6A
     RECORD = 0x70
     RECORD_ACK = 0x72
     RECORD_NAK = 0x73
     RESEND = 0x74
     CREDIT = 0x75
     NAME_RECORD = 0x76
+    TABLE_RECORD = 0x77
     ENTRY_CHECK = 0x78
     ENTRY_CHECKED = 0x79
     ASK = 0x7A
@@ -59,6 +62,10 @@ class Kind(IntEnum):
     DIRECTOR_NONCE = 0x81
     DIRECTOR_AUTH = 0x82
     DIRECTOR_OPEN = 0x83
+    TAKE_OVER = 0x84
+    CODES = 0x85
+    RECAP = 0x86
+    STANDINGS = 0x87
 
 
 class Role(IntEnum):
@@ -216,6 +223,47 @@ class Ask(IntEnum):
     TRAVELLER = 1
     RANKING = 2
     NAMES = 3
+    RECAP = 4
+    STANDINGS = 5
+    CODES = 6
+
+
+class TableRecord(IntEnum):
+    """table_record"""
+
+    AUCTION = 1
+    PLAY = 2
+    HANDS = 3
+    POSITIONS = 4
+    ACCEPTED = 5
+    CODE = 6
+
+
+class Positions(IntEnum):
+    """position"""
+
+    AS_PLANNED = 1
+    CHANGED = 2
+    STAY = 3
+
+
+class Setting(IntEnum):
+    """table_setting"""
+
+    CONFIRM = 0x0001
+    CONFIRM_CODE = 0x0002
+    ORDER = 0x0004
+    LEAD = 0x0008
+    CHECKS = 0x0010
+    TRAVELLER = 0x0020
+    PERCENTAGES = 0x0040
+    RANKING = 0x0080
+    NAMES = 0x0100
+    AUCTION = 0x0200
+    PLAY = 0x0400
+    HAND_ENTRY = 0x0800
+    POSITIONS = 0x1000
+    DIRECTOR_PIN = 0x2000
 
 
 class DirectorAnswer(IntEnum):
@@ -261,5 +309,7 @@ class Capability(IntEnum):
 UNKNOWN = 255  # card.unknown, pocket.unknown, orientation.unknown, battery and signal not known
 JOKER = 254
 READER_BARCODE, READER_CAMERA, READER_OTHER = 1, 2, 3
+CONFIRMED_BY_NOBODY = 0
 CONFIRMED_BY_OPPONENTS = 1
+CONFIRMED_BY_CODE = 2
 CONFIRMED_BY_DIRECTOR = 3

@@ -13,17 +13,30 @@ from hwsim import codec, messages
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 MESSAGES = json.loads((VECTORS / "messages.json").read_text())
 NAMES = json.loads((VECTORS / "names.json").read_text())
+TABLE_RECORDS = json.loads((VECTORS / "table_records.json").read_text())
 RECORDS = json.loads((VECTORS / "records.json").read_text())
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
     return value.hex() if isinstance(value, bytes) else value
 
 
+def _like(value: Any, told: Any) -> Any:
+    """The vector's value with its hex strings as bytes, wherever the layout has raw bytes."""
+    if isinstance(told, list):
+        return [_like(*both) for both in zip(value, told, strict=True)]
+    if isinstance(told, dict):
+        return {name: _like(value[name], item) for name, item in told.items()}
+    return bytes.fromhex(value) if isinstance(told, bytes) else value
+
+
 def _raw(kind: int, fields: dict[str, Any], payload: bytes) -> dict[str, Any]:
-    """The vector's fields with its hex strings as bytes, wherever the layout has raw bytes."""
     told = messages.decode(kind, payload)
-    return {name: bytes.fromhex(v) if isinstance(told[name], bytes) else v for name, v in fields.items()}
+    return {name: _like(v, told[name]) for name, v in fields.items()}
 
 
 @pytest.mark.parametrize("vector", MESSAGES, ids=lambda v: v["name"])
@@ -83,6 +96,35 @@ def test_golden_name(vector: dict[str, Any]) -> None:
     assert messages.record_crc(*where) == vector["crc"]
     assert messages.record_auth(key, *where).hex() == vector["auth_hex"]
     assert messages.name_hash(*where).hex() == vector["hash_hex"]
+
+
+@pytest.mark.parametrize("vector", TABLE_RECORDS, ids=lambda v: v["name"])
+def test_golden_table_record(vector: dict[str, Any]) -> None:
+    body, data = bytes.fromhex(vector["body_hex"]), bytes.fromhex(vector["fields"]["data"])
+    fields = {**vector["fields"], "data": data}
+    assert messages.pack_table(**fields) == body
+    assert messages.unpack_table(body) == fields
+    key = bytes.fromhex(vector["key_hex"]) or None
+    where = (vector["device_id"], vector["journal_id"], vector["seq"], body)
+    assert messages.record_crc(*where) == vector["crc"]
+    assert messages.record_auth(key, *where).hex() == vector["auth_hex"]
+    assert messages.name_hash(*where).hex() == vector["hash_hex"]
+    if "auction" in vector:
+        calls = [tuple(call) for call in vector["auction"]["calls"]]
+        assert messages.pack_auction(vector["auction"]["dealer"], calls) == data
+    if "play" in vector:
+        assert messages.pack_play(vector["play"]["agreed"], [tuple(one) for one in vector["play"]["cards"]]) == data
+    if "hands" in vector:
+        assert messages.pack_routing(vector["hands"]) == data
+    if "code" in vector:
+        told = {name: value for name, value in vector["code"].items() if name != "verifier_hex"}
+        assert messages.code_verifier(**told) == data == bytes.fromhex(vector["code"]["verifier_hex"])
+    if "accepted" in vector:
+        told = vector["accepted"]
+        verifier, result = bytes.fromhex(told["verifier_hex"]), bytes.fromhex(told["result_body_hex"])
+        proof = messages.acceptance_proof(verifier, told["event"], result)
+        assert proof.hex() == told["proof_hex"]
+        assert messages.pack_accepted(told["pair"], told["seat"], told["stamp"], proof) == data
 
 
 @pytest.mark.parametrize("vector", json.loads((VECTORS / "director.json").read_text()), ids=lambda v: v["name"])

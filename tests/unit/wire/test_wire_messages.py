@@ -46,10 +46,14 @@ def message_of(vector):
     fields = {}
     for name, kind in BY_KIND[vector["kind"]].layout:
         value = vector["fields"][name]
-        if kind.name.startswith("bytes"):
+        if kind.name.startswith(("bytes", "blob")):
             value = bytes.fromhex(value)
         elif kind.item is not None:
-            value = tuple(kind.item(**item) for item in value)
+            raw = {name for name, of in layout.layout_of(kind.item) if of.name.startswith("bytes")}
+            value = tuple(
+                kind.item(**{name: bytes.fromhex(one) if name in raw else one for name, one in item.items()})
+                for item in value
+            )
         elif kind.name.startswith("list8"):
             value = tuple(value)
         fields[name] = value
@@ -218,6 +222,7 @@ def test_no_card_in_reprs_or_errors():
 
 HIDDEN = {"ARM", "CARD", "REPORT_DATA", "RECORD", "TEXT", "ENTRY_CHECK", "ENTRY_CHECKED", "FEEDBACK"}
 HIDDEN |= {"NAME_RECORD", "NAMES", "NAME_SEARCH", "NAME_FOUND", "DIRECTOR_NONCE", "DIRECTOR_AUTH"}
+HIDDEN |= {"TABLE_RECORD", "TAKE_OVER", "CODES", "RECAP", "STANDINGS"}
 
 
 @pytest.mark.parametrize("vector", MESSAGES, ids=NAMES)

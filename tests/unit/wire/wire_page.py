@@ -95,7 +95,7 @@ def size_of(type_name: str) -> int | None:
     """Bytes of a type of the page, None if it varies. Raises KeyError for a type that the page does not explain."""
     if match := re.fullmatch(r"bytes\[(\d+)\]", type_name):
         return int(match[1])
-    if type_name == "str8" or re.fullmatch(r"list8\[\w+\]", type_name):
+    if type_name in ("str8", "blob16") or re.fullmatch(r"list8\[\w+\]", type_name):
         return None
     return SIZES[type_name]
 
@@ -107,6 +107,8 @@ def pack(type_name: str, value, items: list[Row]) -> bytes:
     if type_name == "str8":
         data = value.encode("utf-8")
         return bytes([len(data)]) + data
+    if type_name == "blob16":
+        return len(value).to_bytes(2, "little") + value
     if match := re.fullmatch(r"list8\[(\w+)\]", type_name):
         parts = [bytes([len(value)])]
         for item in value:

@@ -51,6 +51,8 @@ def field_values(name, kind):
         return st.binary(min_size=size, max_size=size)
     if type_name == "str8":
         return text_of(32 if name in ("model", "firmware") else 255)
+    if type_name == "blob16":
+        return st.binary(max_size=60) | st.binary(min_size=1020, max_size=1024)
     if type_name == "list8[u64]":
         return st.lists(unsigned(8), max_size=8).map(tuple)
     if type_name == "list8[u16]":
