@@ -175,10 +175,20 @@ class Desk:
 
     @property
     def profile(self) -> Profile:
+        """The event's scoring profile; the plain one when it can't be loaded, which ``profile_trouble`` then says."""
         try:
             return load_profile(self.setup.settings.profile)
         except FirmwareBridgeError:
             return PLAIN
+
+    @property
+    def profile_trouble(self) -> str:
+        """Why the event's scoring profile can't be used, for the director; "" when it can."""
+        try:
+            load_profile(self.setup.settings.profile)
+        except FirmwareBridgeError as error:
+            return error.what
+        return ""
 
     def wall(self) -> str:
         return self.clock.wall().isoformat(timespec="seconds")

@@ -6,6 +6,7 @@ from typing import Any
 
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_view import ATTENTION_WORDS, play_json
+from terminals.entry import CAUSES
 from terminals.store import desk as desk_store
 from terminals.store import ledger
 from terminals.store.desk import DeviceState
@@ -50,6 +51,9 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
 
     if desk.service.collector.trouble:
         add(0, "store", f"Results can't be stored: {desk.service.collector.trouble} Terminals keep them.")
+    if desk.profile_trouble:
+        name = desk.setup.settings.profile
+        add(2, "profile", f"Scores are worked out by the plain profile, not by {name}: {desk.profile_trouble}")
     for table in grid["tables"]:
         place = f"{table['section']}{table['table']}"
         seat = {"section": table["section"], "table": table["table"]}
@@ -73,7 +77,7 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
             for code in dict.fromkeys((*row.warnings, *plan_warnings(desk.setup, row))):
                 add(3, "warning", f"{where}: {WARNINGS.get(code, code)}.", play=play)
     for check in desk.facts.checks[-20:]:
-        words = "; ".join(check["causes"])
+        words = "; ".join(CAUSES.get(cause, cause) for cause in check["causes"])  # terminals' checks leave codes
         hidden = (check["section"], check["board"]) in desk.veil.boards
         text = f"Table {check['section']}{check['table']}, board {check['board']}: " + (
             "an entry looks wrong." if hidden else f"{words}."

@@ -16,6 +16,7 @@ from firmware_bridge.service.desk_alerts import missing_view
 from firmware_bridge.service.desk_values import Body, by_of, device_of, seat_of, text_of, whole_of
 from firmware_bridge.service.desk_view import clock_view, grid_view
 from terminals.scoring.lines import PenaltyUnit
+from terminals.scoring.profile_file import load_profile
 from terminals.store import ledger
 from terminals.sync.director import Director
 from terminals.sync.period import publish as publish_event
@@ -179,7 +180,10 @@ async def settings(desk: Desk, body: Body) -> dict[str, Any]:
     if not isinstance(values, Mapping):
         raise EntryError("settings are wanted, names with values.", code="bad-value")
     setup = desk.setup
-    await desk.change_setup(changed(setup, settings=setup.settings.changed(values)))
+    new = setup.settings.changed(values)
+    if "profile" in values:
+        load_profile(new.profile)  # one that can't be used is refused here, not found out when the evening is ranked
+    await desk.change_setup(changed(setup, settings=new))
     await desk.log("settings", text_of(body, "actor", 40, ""), names=sorted(values))
     return {}
 

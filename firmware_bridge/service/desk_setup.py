@@ -26,6 +26,7 @@ from terminals.movement.sections import Sections
 from terminals.movement.state import Plan, Played
 from terminals.result import NotPlayed
 from terminals.scoring.boards import Method
+from terminals.scoring.profile_file import load_profile
 from terminals.settings import DEFAULT
 from terminals.store import desk as desk_store
 from terminals.sync.setup import (
@@ -81,6 +82,8 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
         movement = build(text_of(body, "spec", 200))
         movements = dict.fromkeys(range(1, whole_of(body, "sections", 1, 26, 1) + 1), movement)
         settings = DEFAULT.changed({"admit_all": True, **given})
+    if "profile" in given:
+        load_profile(settings.profile)
     setup = new_event(secrets.randbits(63) | 1, name, movements, settings)
     await desk.change_setup(setup)
     for section in setup.sections:
