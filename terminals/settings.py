@@ -5,13 +5,14 @@ They are stored with the event. ``config.toml`` holds only what belongs to this 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from firmware_bridge.errors import EntryError
 
 MAX_MINUTES = 60 * 24 * 14
+MAX_FIELDS = 78
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class EventSettings:
     what a table may see once the board is confirmed. names: players' names on the screens. correction_minutes: Law 79C.
     director_pin: four digits, never 0000; empty: the director's menu is closed. playing_director: contestants (section
     letter and number, "A7") who direct and play. profile: name of the scoring profile. across: several sections are
-    one field, compared and ranked together; it may be changed after play.
+    one field, compared and ranked together; it may be changed after play. fields: the same for some of them, each a
+    text like "A+B"; a section that none of them names is a field of its own. It counts where ``across`` is off.
     """
 
     admit_all: bool = False
@@ -46,6 +48,7 @@ class EventSettings:
     playing_director: tuple[str, ...] = ()
     profile: str = "plain"
     across: bool = False
+    fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.director_pin and not (
@@ -61,13 +64,25 @@ class EventSettings:
                 f"the correction period is from 0 to {MAX_MINUTES} minutes, not {self.correction_minutes}.",
                 code="bad-setting",
             )
+        named = [letter for field in self.fields for letter in field.split("+")]
+        if len(set(named)) != len(named) or not all(named):
+            raise EntryError("a section is in one field at most, and fields look like A+B.", code="bad-setting")
         if not 1 <= self.checks_per_round <= 20:
             raise EntryError("checks_per_round is from 1 to 20.", code="bad-setting")
+
+    def field_of(self, letter: str, letters: Sequence[str]) -> tuple[str, ...]:
+        """The sections among ``letters`` whose results are compared with those of the section ``letter``."""
+        if self.across:
+            return tuple(letters)
+        for field in self.fields:
+            if letter in (named := field.split("+")):
+                return tuple(one for one in letters if one in named)
+        return (letter,)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values, every setting."""
         out = {field.name: getattr(self, field.name) for field in fields(self)}
-        out["playing_director"] = list(self.playing_director)
+        out["playing_director"], out["fields"] = list(self.playing_director), list(self.fields)
         return out
 
     @classmethod
@@ -86,6 +101,11 @@ class EventSettings:
                 if not isinstance(value, (list, tuple)) or len(value) > 8:
                     raise EntryError("playing_director is a list of at most 8 contestants.", code="bad-setting")
                 new[name] = tuple(str(item)[:8] for item in value)
+                continue
+            if name == "fields":
+                if not isinstance(value, (list, tuple)) or len(value) > MAX_FIELDS:
+                    raise EntryError("fields is a list of texts like A+B.", code="bad-setting")
+                new[name] = tuple(str(item)[:400].upper().replace(" ", "") for item in value)
                 continue
             wanted = type(getattr(DEFAULT, name))
             if type(value) is not wanted:

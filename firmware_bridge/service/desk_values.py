@@ -35,7 +35,7 @@ def whole_of(body: Body, name: str, low: int, high: int, default: int | None = N
 
 def play_of(body: Body, prefix: str = "") -> PlayKey:
     """section (letter), board, ns, ew, and play when it is not the first. Raises EntryError."""
-    letter = text_of(body, f"{prefix}section", 1)
+    letter = text_of(body, f"{prefix}section", 3)
     section_number(letter)
     return PlayKey(
         letter.upper(),
@@ -114,7 +114,7 @@ def tricks_of(text: str, contract: Contract) -> int:
 
 
 def seat_of(body: Body) -> tuple[str, int]:
-    letter = text_of(body, "section", 1, "A")
+    letter = text_of(body, "section", 3, "A")
     section_number(letter)
     return letter.upper(), whole_of(body, "table", 1, 255)
 

@@ -58,8 +58,9 @@ def _traveller(
     own = next((row for row in here if row.play.board == asked.board and row.round == asked.round), None)
     if own is None or asked.round != present or not _finished(setup, own) or isinstance(own.content, NotPlayed):
         return ()
-    if setup.settings.across:
-        rows = results.of_board(connection, event, asked.board)
+    letters = settings.field_of(section.letter, [one.letter for one in setup.sections])
+    if len(letters) > 1:
+        rows = [row for row in results.of_board(connection, event, asked.board) if row.play.section in letters]
     field = [row for row in rows if row.play.board == asked.board and row.content is not None]
     data = scoring_input(setup, field)
     profile = load_profile(settings.profile)

@@ -5,7 +5,7 @@ Pure: an event and its current results in, values out. Nothing is invented: a bo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -146,9 +146,9 @@ def scoring_input(
 ) -> ScoringInput:
     """Lines of all current results, and the fields and winner groups of the movements.
 
-    A field is a section, or all of them together when the event's setting ``across`` says so. E is the same for every
-    board of a field: the most that the movements schedule on one, so that a board that fewer play is factored up. In
-    team movements both pairs of a team score for it, against the whole field.
+    A field is a section, or several together when the event's settings ``across`` or ``fields`` say so. E is the same
+    for every board of a field: the most that the movements schedule on one, so that a board that fewer play is factored
+    up. In team movements both pairs of a team score for it, against the whole field.
 
     plans: section letter -> plan, where things happened: boards that were taken out with an artificial score in their
     place count (Law 12C2, 2007), unless somebody entered a result for them, and who is without standing is not ranked.
@@ -156,7 +156,7 @@ def scoring_input(
     plans = plans or {}
     sections = {section.letter: section for section in setup.sections}
     lines = [
-        _line(row, sections[row.play.section])
+        result_line(row, sections[row.play.section])
         for row in current
         if row.content is not None and row.play.section in sections
     ]
@@ -171,11 +171,11 @@ def scoring_input(
     planned = [layout.Section(one.letter, one.movement) for one in setup.sections if one.movement is not None]
     if not planned:
         return ScoringInput(lines, [], [])
-    compared = layout.Field.ACROSS if setup.settings.across else layout.Field.SEPARATE
-    room = layout.Sections(tuple(planned), compared)
+    rooms = _rooms(setup, planned)
     fields = []
-    for scope, scheduled in room.expected_per_board().items():
-        letters = frozenset({scope} if compared is layout.Field.SEPARATE else {one.letter for one in planned})
+    for room in rooms:
+        letters = frozenset(one.letter for one in room.sections)
+        (scheduled,) = room.expected_per_board().values()
         expected = field_expected(scheduled)
         usual = max(expected.values(), default=0)
         held: dict[int, int] = {}
@@ -186,12 +186,27 @@ def scoring_input(
         expected.update({board: max(count, usual) for board, count in held.items()})
         fields.append(ScoringField(expected, letters))
     groups = []
-    for ranking in room.rankings():
+    for room, ranking in [(one, ranking) for one in rooms for ranking in one.rankings()]:
         name = ranking.name.partition(" ")[2] if len(setup.sections) == 1 else ranking.name
         everybody = [Contestant(*layout.contestant(one)) for one in ranking.contestants]
+        if len(rooms) > 1 and len({one.section for one in everybody}) > 1:
+            name = f"{'+'.join(one.letter for one in room.sections)} {name}"
         standing = [one for one in everybody if one.section not in plans or _stands(plans[one.section], one)]
         groups.append(WinnerGroup(name, tuple(standing)))
     return ScoringInput(lines, fields, groups)
+
+
+def _rooms(setup: EventSetup, planned: Sequence[layout.Section]) -> list[layout.Sections]:
+    """The sections that are compared with each other, field by field."""
+    letters = [one.letter for one in planned]
+    parts = list(dict.fromkeys(setup.settings.field_of(letter, letters) for letter in letters))
+    return [
+        layout.Sections(
+            tuple(one for one in planned if one.letter in part),
+            layout.Field.ACROSS if len(part) > 1 else layout.Field.SEPARATE,
+        )
+        for part in parts
+    ]
 
 
 def _stands(plan: Plan, contestant: Contestant) -> bool:
@@ -219,7 +234,8 @@ def _percent(percent: int) -> Average | FixedPercent:
     return usual.get(percent) or FixedPercent(Fraction(percent))
 
 
-def _line(row: CurrentResult, section: Section) -> ResultLine:
+def result_line(row: CurrentResult, section: Section) -> ResultLine:
+    """A current result as the scoring reads it; in team and individual events with those who are credited."""
     play = row.play
     ns_players: tuple[Contestant, ...] = ()
     ew_players: tuple[Contestant, ...] = ()

@@ -123,6 +123,7 @@ def _begin(
     if own is None:
         # The club's own habits go on; who directs and plays is another evening's affair.
         base = base.changed({"admit_all": True, "playing_director": []})
+    base = base.changed(structure.compared())
     settings, notes = merged(base, dto["Bridgemate2Settings"] or (), dto["Bridgemate3Settings"] or ())
     version = structure.id % 60000 + 1 if own is None else own.plan_version % 0xFFFF + 1
     setup = structure.setup(settings, version)
@@ -203,8 +204,10 @@ def _tell_limits(context: Context, structure: Structure) -> None:
         for one in structure.sections()
         if one.offset
     ]
-    if structure.shared_groups():
-        notes.append("The scoring program scores several sections as one; the ranking shown here is by section.")
+    if len({method_of(number) for number in structure.methods()} - {None}) > 1:
+        notes.append(
+            "The scoring program scores its groups by several methods; the ranking shown here is by one of them."
+        )
     context.tell_all(structure.event, notes)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from firmware_bridge.db import Connection
 from terminals.interop.data_connector.envelope import Refusal, Reply, Request
@@ -130,16 +130,23 @@ class Context:
         desk.save_event(self.connection, row, activate=activate)
 
     def save_structure(self, structure: Structure, touched: Container[str]) -> EventSetup | None:
-        """Keep a changed structure and our event after it; gives the event when the terminals play it.
+        """Keep a changed structure and our event after it; gives the event when it changed and the terminals play it.
 
         touched: letters of the sections that changed. Raises Refusal, EntryError.
         """
-        store.change_event(self.connection, structure.event, structure.dump())
+        known = store.event_by_id(self.connection, structure.event)
         before = self.stored_setup(structure.id)
-        if before is None:
+        if before is None or known is None:
             raise Refusal(ErrorType.ENTRY_UNKNOWN, "There is no such event.")
-        version = before.plan_version % 0xFFFF + 1
-        setup = structure.setup(before.settings, version, before, touched)
+        settings = before.settings
+        if (compared := structure.compared()) != Structure.load(known).compared():
+            settings = settings.changed(compared)
+        store.change_event(self.connection, structure.event, structure.dump())
+        setup = structure.setup(settings, before.plan_version, before, touched)
+        if setup == before:
+            return None
+        if setup.sections != before.sections:
+            setup = replace(setup, plan_version=before.plan_version % 0xFFFF + 1)
         active = self.is_active(structure)
         self.save_setup(setup, activate=active)
         return setup if active else None

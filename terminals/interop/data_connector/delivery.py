@@ -56,7 +56,7 @@ class Delivery:
         self._forget()
         if len(found) == STEP:
             return None
-        return b'"[%b]"' % known.text, known.last if known.text else 0
+        return b'"[%b]"' % bytes(known.text), known.last if known.text else 0
 
     def _forget(self) -> None:
         while len(self._known) > 1 and (

@@ -174,10 +174,14 @@ class Structure:
         """Scoring methods of all groups."""
         return [group["method"] for one in self.sessions for group in one["Groups"]]
 
-    def shared_groups(self) -> bool:
-        """True when several sections are scored as one."""
-        numbers = [one.dto["ScoringGroupNumber"] for one in self.sections()]
-        return len(set(numbers)) < len(numbers)
+    def compared(self) -> dict[str, Any]:
+        """The settings that say which sections are one field: those of one scoring group."""
+        groups: dict[int, list[str]] = {}
+        for kept in sorted(self._document["sections"].values(), key=lambda one: int(one["number"])):
+            groups.setdefault(kept["dto"]["ScoringGroupNumber"], []).append(section_letter(kept["number"]))
+        if len(groups) == 1 and len(self._document["sections"]) > 1:
+            return {"across": True, "fields": []}
+        return {"across": False, "fields": ["+".join(letters) for letters in groups.values() if len(letters) > 1]}
 
     def _free_number(self, letters: str) -> int:
         taken = {kept["number"] for kept in self._document["sections"].values()}

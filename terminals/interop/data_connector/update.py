@@ -198,11 +198,10 @@ def update_scoring_groups(context: Context) -> Answer:
             if used:
                 raise Refusal(ErrorType.VALIDATION, "A scoring group that is deleted has sections.")
             structure.drop_group(session, group["ScoringGroupNumber"])
-    if structure.dump() != before:
-        store.change_event(context.connection, structure.event, structure.dump())
+    setup = context.save_structure(structure, ()) if structure.dump() != before else None
     if structure.methods() != methods:
         log_method(context, structure)
-    return Answer(ok("Scoring groups were updated."))
+    return Answer(ok("Scoring groups were updated."), setup)
 
 
 def get_movement(context: Context) -> Answer:

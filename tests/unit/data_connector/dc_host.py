@@ -22,7 +22,7 @@ from terminals.store.schema import MIGRATIONS
 from terminals.store.values import PlayKey, RawRecord, RecordKey
 from terminals.sync.director import By, Director
 from terminals.sync.ingest import TakeDesk, TakeRecord, ingest
-from terminals.sync.setup import EventSetup, setup_from_json
+from terminals.sync.setup import EventSetup, setup_from_json, setup_to_json
 
 PLAYED, PASSED, NOT_PLAYED, ERASED = 1, 2, 3, 4
 
@@ -83,6 +83,12 @@ class Host:
 
     def alarms(self) -> list[str]:
         return [alarm.text for alarm in ledger.alarms(self.database._connection)]
+
+    def save(self, setup: EventSetup) -> None:
+        """The desk has changed the event."""
+        row = desk.EventRow(setup.id, setup.name, setup_to_json(setup), setup.plan_version, "")
+        with self.database.transaction() as connection:
+            desk.save_event(connection, row)
 
     # --- the tables ---
 
