@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
@@ -36,6 +37,7 @@ def compare_rows(name, rows, layout, found):
         offset = None if offset is None or size is None else offset + size
 
 
+@functools.cache
 def rows_of_code(cls):
     return [(name, kind.name, kind.size) for name, kind in layout_of(cls)]
 
@@ -66,7 +68,7 @@ def compare_messages(text, found):
             )
         if code.command and page.rows[0].name != "command_id":
             found.append(f"{page.name}: a command begins with its id")
-        items = [type_of_list for _, type_of_list in layout_of(code.cls) if type_of_list.item is not None]
+        items = [type_of_list for _, type_of_list in code.layout if type_of_list.item is not None]
         if len(items) != bool(page.item_rows):
             found.append(f"{page.name}: the table of its items")
         for type_of_list in items:
