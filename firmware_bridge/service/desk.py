@@ -7,9 +7,8 @@ what changed, and tells the pages. It decides nothing about results; that is ``t
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,15 +18,15 @@ from firmware_bridge.db import Connection
 from firmware_bridge.errors import FirmwareBridgeError
 from firmware_bridge.service.api_access import Access, Failures
 from firmware_bridge.service.browser_hub import MODEL, BrowserHub
+from firmware_bridge.service.conditions import Conditions, Decided
 from firmware_bridge.service.desk_stream import Stream, encode
+from firmware_bridge.service.ranking import EventScore, score_event
+from firmware_bridge.service.ranking_live import LiveScore
 from firmware_bridge.wire.record import BODY_SIZE, record_crc
 from terminals.entry import Budget
-from terminals.movement.state import Plan
 from terminals.scoring.boards import Method
-from terminals.scoring.lines import Contestant, PenaltyUnit, SessionAdjustment
-from terminals.scoring.profile import PLAIN, Profile
+from terminals.scoring.profile import Profile
 from terminals.scoring.profile_file import load_profile
-from terminals.scoring.session import SessionScore, score_session
 from terminals.store import desk as desk_store
 from terminals.store import ledger, results
 from terminals.store.desk import Device, DeviceState, Person
@@ -38,7 +37,7 @@ from terminals.sync.event_store import EventStore
 from terminals.sync.period import Period, finish_when_due, period
 from terminals.sync.service import SyncService
 from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter
-from terminals.sync.tables import Veil, scoring_input, veil_for
+from terminals.sync.tables import Veil, veil_for
 
 T = TypeVar("T")
 RESUME_LIMIT = 500
@@ -60,18 +59,33 @@ class Facts:
     checks: list[dict[str, Any]] = field(default_factory=list)
     closed: set[tuple[str, int]] = field(default_factory=set)
     clock: dict[str, Any] | None = None
-    method: Method = Method.MATCHPOINTS
+    decided: Decided = field(default_factory=Decided)
     deal_set: str = ""
     live: bool = False
     exports: set[str] = field(default_factory=set)
     pair_codes: dict[tuple[str, int], str] = field(default_factory=dict)
-    penalties: dict[int, dict[str, Any]] = field(default_factory=dict)
-    happenings: list[tuple[int, Mapping[str, Any]]] = field(default_factory=list)
-    planned: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def method(self) -> Method:
+        return self.decided.scheme.method
+
+    @property
+    def penalties(self) -> dict[int, dict[str, Any]]:
+        return self.decided.penalties
+
+    @property
+    def happenings(self) -> list[tuple[int, Mapping[str, Any]]]:
+        return self.decided.happenings
+
+    @property
+    def planned(self) -> dict[str, Any]:
+        return self.decided.planned
 
     def take(self, item: desk_store.DeskEvent) -> None:
         """One more event; kinds that are not known here are left alone."""
         data = item.data
+        if self.decided.take(item):
+            return
         seat = (_letter(data.get("section")), int(data.get("table") or 0))
         if item.kind in ("call", "call-answered"):
             state = int(data.get("state", 0))
@@ -93,8 +107,6 @@ class Facts:
             self.closed.add((seat[0], int(data["round"])))
         elif item.kind == "clock":
             self.clock = dict(data)
-        elif item.kind == "scoring":
-            self.method = Method(str(data["method"]))
         elif item.kind == "deals":
             self.deal_set = str(data["set"])
         elif item.kind == "live":
@@ -105,14 +117,6 @@ class Facts:
             self.pair_codes[seat[0], int(data["pair"])] = str(data["digest"])
         elif item.kind == "pair-code-forgotten":
             self.pair_codes.pop((seat[0], int(data["pair"])), None)
-        elif item.kind == "penalty":
-            self.penalties[item.number] = {**data, "number": item.number, "actor": item.actor}
-        elif item.kind == "penalty-undone":
-            self.penalties.pop(int(data["penalty"]), None)
-        elif item.kind == "planned":
-            self.planned.setdefault(seat[0], data["movement"])
-        elif item.kind == "happening":
-            self.happenings.append((item.number, data))
 
 
 def _letter(section: Any) -> str:
@@ -143,7 +147,8 @@ class Desk:
         self.deals: dict[str, dict[int, Deal]] = {}
         self._service: SyncService | None = None
         self._veil: Veil | None = None
-        self._score: SessionScore | None = None
+        self._score: EventScore | None = None
+        self._live = LiveScore()
 
     # --- what there is ---
 
@@ -176,14 +181,13 @@ class Desk:
     @property
     def profile(self) -> Profile:
         """The event's scoring profile; the plain one when it can't be loaded, which ``profile_trouble`` then says."""
-        try:
-            return load_profile(self.setup.settings.profile)
-        except FirmwareBridgeError:
-            return PLAIN
+        return self.facts.decided.profile(self.setup)
 
     @property
     def profile_trouble(self) -> str:
         """Why the event's scoring profile can't be used, for the director; "" when it can."""
+        if self.facts.decided.stored is not None:
+            return ""
         try:
             load_profile(self.setup.settings.profile)
         except FirmwareBridgeError as error:
@@ -193,39 +197,20 @@ class Desk:
     def wall(self) -> str:
         return self.clock.wall().isoformat(timespec="seconds")
 
-    def score(self) -> SessionScore:
-        """The session scored as it is now; worked out when something has changed. Raises EntryError."""
+    @property
+    def conditions(self) -> Conditions:
+        """How the event is scored, and every ruling and penalty."""
+        return self.facts.decided.conditions(self.setup)
+
+    def score(self) -> EventScore:
+        """The session scored as it is now; only what has changed is worked out anew. Raises EntryError."""
         if self._score is None:
-            self._score = self.score_of(list(self.rows.values()))
+            self._score = self._live.score(self.setup, self.rows, self.conditions)
         return self._score
 
-    def score_of(self, rows: list[CurrentResult]) -> SessionScore:
-        data = scoring_input(self.setup, rows, self._plans())
-        return score_session(
-            data.lines,
-            fields=data.fields,
-            groups=data.groups,
-            profile=self.profile,
-            method=self.facts.method,
-            adjustments=[
-                SessionAdjustment(
-                    Contestant(str(one["section"]), int(one["pair"])),
-                    Fraction(str(one["amount"])),
-                    PenaltyUnit(str(one["unit"])),
-                    str(one["reason"]),
-                    str(one["law"]),
-                )
-                for one in self.facts.penalties.values()
-            ],
-        )
-
-    def _plans(self) -> dict[str, Plan]:
-        """Plans of the sections in which something happened: boards taken out with a score, pairs without standing."""
-        from firmware_bridge.service.desk_setup import plan_of  # the desk is made first, its plan from what it keeps
-
-        touched = [section.letter for section in self.setup.sections if section.movement is not None]
-        folded = {letter: plan_of(self, letter) for letter in touched}
-        return {letter: plan for letter, (plan, happenings) in folded.items() if happenings}
+    def score_of(self, rows: Iterable[CurrentResult], conditions: Conditions | None = None) -> EventScore:
+        """What the score would be with other results, or by other conditions. Raises EntryError."""
+        return score_event(self.setup, rows, self.conditions if conditions is None else conditions)
 
     def names_of(self, section: str, pair: int) -> str:
         found = [self.people.get((section, pair, seat)) for seat in ("1", "2")]
@@ -342,6 +327,7 @@ class Desk:
 
     def _forget(self, play: PlayKey | None = None) -> None:
         self._score = None
+        self._live.touched(play)
         director = self.setup.settings.playing_director
         if play is None or any(name.endswith((str(play.ns), str(play.ew))) for name in director):
             self._veil = None

@@ -69,13 +69,27 @@ COUNTING = frozenset({RulingState.CONFIRMED, RulingState.APPEALED, RulingState.U
 
 
 @dataclass(frozen=True, slots=True)
+class Award:
+    """Victory points that a director gives to one contestant for a round: a match that was not, or not rightly, played.
+
+    An award takes the place of what the contestant scored in that round; the opponent's score stays. It is a matter of
+    regulations (Law 78D), so the director's ruling is recorded as his own.
+    """
+
+    contestant: Contestant
+    round: int
+    vps: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class Ruling:
     """One decision.
 
     line: the result it touches, None for a penalty alone. result: what that line becomes, None when it stays. form:
-    the form of a fouled board that the line played, None when it stays (Law 87). penalty: Law 90 or 91. replaces: id
-    of the ruling that this one takes the place of. outside_agency: nobody at the table was at fault. approvals: who
-    agreed to a change after the correction period (Law 79C2: director and organiser).
+    the form of a fouled board that the line played, None when it stays (Law 87). penalty: Law 90 or 91. award: victory
+    points for a round. replaces: id of the ruling that this one takes the place of. outside_agency: nobody at the
+    table was at fault. approvals: who agreed to a change after the correction period (Law 79C2: director and
+    organiser).
     """
 
     id: str
@@ -86,6 +100,7 @@ class Ruling:
     result: BoardState | None = None
     form: str | None = None
     penalty: SessionAdjustment | None = None
+    award: Award | None = None
     authority: Authority = Authority.DIRECTOR
     ruleset: str = "laws-2007"
     state: RulingState = RulingState.PROPOSED
@@ -116,7 +131,7 @@ def check_ruling(ruling: Ruling, current: BoardState | None, profile: Profile) -
         played = isinstance(current, (Played, PassedOut))
         what = "An artificial score for a board that was played" if played else "A ruling"
         raise _refuse(f"{what} needs a reason", where, "Enter the facts in a few words.")
-    if ruling.result is None and ruling.form is None and ruling.penalty is None:
+    if ruling.result is None and ruling.form is None and ruling.penalty is None and ruling.award is None:
         raise _refuse("This ruling decides nothing", where, "Give a result, a form of the board or a penalty.")
     if (ruling.result is not None or ruling.form is not None) and ruling.line is None:
         raise _refuse("No result is named that this ruling is about", where, "Name board and contestants.")

@@ -168,6 +168,13 @@ class Director:
             ]
         )
 
+    def take_back(self, play: PlayKey, actions: Sequence[str]) -> Act:
+        """Several acts on one play no longer count; one act, which can be undone as a whole."""
+        state = self._look(play, None)
+        gone = undone_actions(results.of_play(self._connection, self._event, play))
+        taken = self._event_of(EventKind.UNDONE, play, None, state)
+        return self._append([replace(taken, target=action) for action in actions if action not in gone])
+
     # --- the session ---
 
     def log(self, kind: str, **data: object) -> int:
