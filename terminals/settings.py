@@ -24,7 +24,9 @@ class EventSettings:
     confirm_code: the other side uses a code of its own. order: boards out of order ask before they are taken.
     lead: the opening lead is asked for. checks: entries are compared with deal and field. checks_per_round: how often
     one table may see that warning in a round, so that nobody probes a deal with it. traveller, percentages, ranking:
-    what a table may see once the board is confirmed. names: players' names on the screens. correction_minutes: Law 79C.
+    what a table may see once the board is confirmed. names: players' names on the screens. auction, play: terminals
+    record the bidding and the cards. hand_entry: tables key in the four hands of a board that they have played.
+    positions: pairs confirm where they sit before the first board. correction_minutes: Law 79C.
     director_pin: four digits, never 0000; empty: the director's menu is closed. playing_director: contestants (section
     letter and number, "A7") who direct and play. profile: name of the scoring profile. across: several sections are
     one field, compared and ranked together; it may be changed after play. fields: the same for some of them, each a
@@ -43,6 +45,10 @@ class EventSettings:
     percentages: bool = True
     ranking: bool = True
     names: bool = True
+    auction: bool = False
+    play: bool = False
+    hand_entry: bool = False
+    positions: bool = False
     correction_minutes: int = 30
     director_pin: str = ""
     playing_director: tuple[str, ...] = ()

@@ -245,10 +245,49 @@ _BOUNDARIES = (
     "ALTER TABLE journal_part RENAME TO journal_event",
 )
 
+# What tables record beside results; and which names have changed, so that tables are told.
+_TABLE_RECORDS = (
+    """CREATE TABLE table_event (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        event TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        section TEXT NOT NULL,
+        board INTEGER NOT NULL,
+        ns INTEGER NOT NULL,
+        ew INTEGER NOT NULL,
+        round INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        device TEXT NOT NULL,
+        journal INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        confirmed INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        wall TEXT NOT NULL,
+        UNIQUE (device, journal, seq)
+    )""",
+    "CREATE INDEX table_event_board ON table_event(event, section, board, kind)",
+    *_append_only("table_event"),
+    """CREATE TABLE person_change (
+        event TEXT NOT NULL,
+        section TEXT NOT NULL,
+        pair INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        PRIMARY KEY (event, section, pair)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX person_change_version ON person_change(version)",
+    *(
+        f"CREATE TRIGGER person_{verb.lower()} AFTER {verb} ON person BEGIN"
+        " INSERT OR REPLACE INTO person_change (event, section, pair, version)"
+        " VALUES (new.event, new.section, new.pair, (SELECT COALESCE(MAX(version), 0) + 1 FROM person_change)); END"
+        for verb in ("INSERT", "UPDATE")
+    ),
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _FIRST),
     Migration(2, _SCORING_PROGRAMS),
     Migration(3, _PLAYERS),
     Migration(4, _BOUNDARIES),
+    Migration(5, _TABLE_RECORDS),
 )
 """Every step from an empty file to the newest schema. A released step is never changed; a change is a new step."""
