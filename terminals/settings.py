@@ -13,6 +13,19 @@ from firmware_bridge.errors import EntryError
 
 MAX_MINUTES = 60 * 24 * 14
 MAX_FIELDS = 78
+SECTION_SETTINGS = (
+    "confirm",
+    "confirm_code",
+    "order",
+    "lead",
+    "checks",
+    "traveller",
+    "percentages",
+    "ranking",
+    "names",
+    "director_pin",
+)
+"""What may be different in each section of an event: what its terminals show and ask."""
 
 
 @dataclass(frozen=True, slots=True)

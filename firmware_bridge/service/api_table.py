@@ -37,7 +37,7 @@ KEEP_ALIVE_S = 15.0
 def info(desk: Desk, caller: Caller) -> dict[str, Any]:
     """What the page needs beside the messages: the event's words and settings, names, what is entered here."""
     setup, letter = desk.setup, section_letter(caller.section)
-    settings = setup.settings
+    settings = setup.settings_of(caller.section)
     entered = [
         {"board": row.play.board, "round": place_of(desk, row)[0], "ns": row.play.ns, "ew": row.play.ew}
         for row in desk.rows.values()
@@ -219,7 +219,7 @@ def seated(desk: Desk, caller: Caller) -> tuple[int, int, int] | None:
 async def traveller(request: Request, desk: Desk, caller: Caller) -> Response:
     """A board's traveller, if both pairs now at the table have played it and the settings allow it."""
     board = _number(request.path_params["board"])
-    settings = desk.setup.settings
+    settings = desk.setup.settings_of(caller.section)
     now, letter = seated(desk, caller), section_letter(caller.section)
     closed = EntryError("this board can't be shown here now.", where=f"board {board}", code="withheld")
     if not settings.traveller or now is None:
@@ -244,7 +244,7 @@ async def traveller(request: Request, desk: Desk, caller: Caller) -> Response:
 
 
 async def ranking(request: Request, desk: Desk, caller: Caller) -> Response:
-    if not desk.setup.settings.ranking:
+    if not desk.setup.settings_of(caller.section).ranking:
         raise EntryError("the ranking is not shown at the tables.", code="withheld")
     now = seated(desk, caller)
     return JSONResponse({"groups": ranking_view(desk), "own": [] if now is None else list(now[1:])})
@@ -318,7 +318,7 @@ async def people(request: Request, desk: Desk, caller: Caller, body: Mapping[str
 
 async def pin(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
     """Is this the director's PIN of the event? Wrong ones count like wrong tokens."""
-    wanted, given = desk.setup.settings.director_pin, text_of(body, "pin", 8)
+    wanted, given = desk.setup.settings_of(caller.section).director_pin, text_of(body, "pin", 8)
     address = f"pin/{caller.section}/{caller.table}"
     if desk.failures.wait(address):
         return JSONResponse({"ok": False, "wait": True})

@@ -48,7 +48,7 @@ async def check_entry(
             played.update(((board, row.play.ns), (board, row.play.ew)))
             others.append(row.content)
     entered.pop(board, None)  # a correction of the same board is no second entry; the page knows its own
-    settings = desk.setup.settings
+    settings = desk.setup.settings_of(section)
     known = Known(movement, entered, frozenset(played), check_order=settings.order)
     behind = Behind(deals_of(desk).get(board), None, others) if settings.checks else Behind()
     asker = (desk.setup.id, section, table)

@@ -6,7 +6,6 @@ They are listed, with who may do them, in ``desk_actions``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace as changed
 from fractions import Fraction
 from typing import Any
 
@@ -34,7 +33,7 @@ async def message(desk: Desk, body: Body) -> dict[str, Any]:
     words = text_of(body, "text", 240)
     if not words:
         raise EntryError("a message has words.", code="bad-value")
-    section = section_number(text_of(body, "section", 1)) if body.get("section") else 0
+    section = section_number(text_of(body, "section", 3)) if body.get("section") else 0
     table = whole_of(body, "table", 0, 255, 0)
     sends = desk.service.collector.text(words, section, table, urgent=bool(body.get("urgent", True)))
     desk.service.send(sends)
@@ -50,7 +49,7 @@ async def answer_call(desk: Desk, body: Body) -> dict[str, Any]:
 
 
 async def close_round(desk: Desk, body: Body) -> dict[str, Any]:
-    section, number = text_of(body, "section", 1, "A").upper(), whole_of(body, "round", 1, 255)
+    section, number = text_of(body, "section", 3, "A").upper(), whole_of(body, "round", 1, 255)
     gone = missing_view(desk.setup, grid_view(desk), section, number)
     if gone and not body.get("anyway"):
         raise EntryError(
@@ -136,7 +135,7 @@ async def resend(desk: Desk, body: Body) -> dict[str, Any]:
 
 async def reveal(desk: Desk, body: Body) -> dict[str, Any]:
     by, setup = by_of(desk, body), desk.setup
-    section, board = text_of(body, "section", 1).upper(), whole_of(body, "board", 1, 999)
+    section, board = text_of(body, "section", 3).upper(), whole_of(body, "board", 1, 999)
     await desk.submit(lambda connection: Director(connection, setup, by).reveal(section, board))
     desk.stream.publish(b"event: reset\ndata: {}\n\n")
     return {}
@@ -150,7 +149,7 @@ async def penalty(desk: Desk, body: Body) -> dict[str, Any]:
             raise EntryError("there is no such penalty.", code="no-such-penalty")
         await desk.log("penalty-undone", by_of(desk, body).actor, penalty=number)
         return {"penalties": list(desk.facts.penalties.values())}
-    letter, pair = text_of(body, "section", 1, "A").upper(), whole_of(body, "pair", 1, 4095)
+    letter, pair = text_of(body, "section", 3, "A").upper(), whole_of(body, "pair", 1, 4095)
     section = desk.setup.section_called(letter)
     if section is None or section.movement is None or pair not in section.movement.contestants:
         raise EntryError("the event has no such contestant.", where=f"{letter}{pair}", code="no-such-pair")
@@ -170,7 +169,7 @@ async def penalty(desk: Desk, body: Body) -> dict[str, Any]:
 
 
 async def forget_code(desk: Desk, body: Body) -> dict[str, Any]:
-    letter, pair = text_of(body, "section", 1, "A").upper(), whole_of(body, "pair", 1, 4095)
+    letter, pair = text_of(body, "section", 3, "A").upper(), whole_of(body, "pair", 1, 4095)
     await desk.log("pair-code-forgotten", text_of(body, "actor", 40, ""), section=letter, pair=pair)
     return {}
 
@@ -183,7 +182,7 @@ async def settings(desk: Desk, body: Body) -> dict[str, Any]:
     new = setup.settings.changed(values)
     if "profile" in values:
         load_profile(new.profile)  # one that can't be used is refused here, not found out when the evening is ranked
-    await desk.change_setup(changed(setup, settings=new))
+    await desk.change_setup(setup.with_changed_settings(values))
     await desk.log("settings", text_of(body, "actor", 40, ""), names=sorted(values))
     return {}
 

@@ -97,7 +97,7 @@ class Asking(Contacts):
         terminal.nonce = b""
         if terminal.seat is None:
             return []
-        if not self._setup.settings.director_pin:
+        if not self._setup.settings_of(terminal.seat[0]).director_pin:
             return [self._menu(terminal, DirectorAnswer.CLOSED)]
         if self._has_to_wait(terminal.seat, now):
             return [self._menu(terminal, DirectorAnswer.WAIT)]
@@ -106,9 +106,10 @@ class Asking(Contacts):
 
     def _director_auth(self, terminal: Terminal, message: DirectorAuth, now: float, wall: str) -> list[Send]:
         nonce, terminal.nonce = terminal.nonce, b""
-        seat, pin = terminal.seat, self._setup.settings.director_pin
+        seat = terminal.seat
         if seat is None:
             return []
+        pin = self._setup.settings_of(seat[0]).director_pin
         if not pin:
             return [self._menu(terminal, DirectorAnswer.CLOSED)]
         if self._has_to_wait(seat, now):

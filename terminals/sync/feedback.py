@@ -40,23 +40,28 @@ def feedback(connection: Connection, setup: EventSetup, seat: tuple[int, int], a
     return ()
 
 
-def _finished(setup: EventSetup, row: CurrentResult) -> bool:
+def _finished(setup: EventSetup, section: Section, row: CurrentResult) -> bool:
     """The board has a result that nobody questions and that both sides have accepted, if the event wants that."""
-    accepted = row.status is not PlayStatus.ENTERED or not setup.settings.confirm
+    accepted = row.status is not PlayStatus.ENTERED or not setup.settings_of(section.number).confirm
     return row.content is not None and accepted and not row.attention
 
 
 def _traveller(
     connection: Connection, setup: EventSetup, section: Section, table: int, asked: Ask
 ) -> tuple[Message, ...]:
-    settings, event = setup.settings, desk.event_hex(setup.id)
+    settings, event = setup.settings_of(section.number), desk.event_hex(setup.id)
     if not settings.traveller and not settings.percentages:
         return ()
     rows = results.of_table_and_board(connection, event, section.letter, table, asked.board)
     here = [row for row in rows if row.table == table and row.content is not None]
     present = max((row.round for row in here), default=0)
     own = next((row for row in here if row.play.board == asked.board and row.round == asked.round), None)
-    if own is None or asked.round != present or not _finished(setup, own) or isinstance(own.content, NotPlayed):
+    if (
+        own is None
+        or asked.round != present
+        or not _finished(setup, section, own)
+        or isinstance(own.content, NotPlayed)
+    ):
         return ()
     letters = settings.field_of(section.letter, [one.letter for one in setup.sections])
     if len(letters) > 1:
@@ -118,10 +123,10 @@ def _ranking(
 ) -> tuple[Message, ...]:
     event = desk.event_hex(setup.id)
     seating = None if section.movement is None else section.movement.at(asked.round, table)
-    if not setup.settings.ranking or seating is None:
+    if not setup.settings_of(section.number).ranking or seating is None:
         return ()
     rows = results.of_table_and_board(connection, event, section.letter, table, 0)
-    done = {row.play.board for row in rows if row.round == asked.round and _finished(setup, row)}
+    done = {row.play.board for row in rows if row.round == asked.round and _finished(setup, section, row)}
     present = max((row.round for row in rows if row.content is not None), default=0)
     if not done.issuperset(seating.boards) or asked.round != present:
         return ()

@@ -34,7 +34,7 @@ GUEST = "Guest"
 def names_of_table(connection: Connection, setup: EventSetup, seat: tuple[int, int]) -> Names | None:
     """The names of everybody who comes to a table, or None when names are not shown."""
     section = setup.section(seat[0])
-    if section is None or not setup.settings.names:
+    if section is None or not setup.settings_of(section.number).names:
         return None
     wanted: set[int] | None = None
     if section.movement is not None:

@@ -90,7 +90,7 @@ def _check(connection: Connection, setup: EventSetup, question: TakeQuestion, as
     if record.kind not in (RecordKind.PLAYED, RecordKind.PASSED_OUT):
         return fine
     content = content_of(record, RecordKind(record.kind))
-    event, settings = desk.event_hex(setup.id), setup.settings
+    event, settings = desk.event_hex(setup.id), setup.settings_of(number)
     entered: dict[int, int] = {}
     played: set[tuple[int, int]] = set()
     others: list[BoardState] = []

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from firmware_bridge.errors import EntryError
 from firmware_bridge.wire.messages import PlanRound, TablePlan
 from terminals.movement import files, written
 from terminals.movement import sections as letters
 from terminals.movement.model import Direction, Movement, SitOut
-from terminals.settings import DEFAULT, EventSettings
+from terminals.settings import DEFAULT, SECTION_SETTINGS, EventSettings
 
 MAX_SECTIONS = letters.MAX_SECTIONS
 section_letter, section_number = letters.section_letter, letters.section_number
@@ -27,10 +28,12 @@ END = 255
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """number: as on the wire, 1 is A. movement: None until it is set."""
+    """number: as on the wire, 1 is A. movement: None until it is set. own: settings in which the section differs from
+    its event, by name, sorted."""
 
     number: int
     movement: Movement | None = None
+    own: tuple[tuple[str, Any], ...] = ()
 
     @property
     def letter(self) -> str:
@@ -51,6 +54,7 @@ class EventSetup:
     settings: EventSettings = DEFAULT
     plan_version: int = 1
     _by_number: dict[int, Section] = field(init=False, repr=False, compare=False)
+    _own: dict[int, EventSettings] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 < self.id < 1 << 64:
@@ -64,9 +68,38 @@ class EventSetup:
             if section.movement is not None:
                 _check_movement(section.letter, section.movement)
         object.__setattr__(self, "_by_number", {section.number: section for section in self.sections})
+        own = {one.number: self.settings.changed(dict(one.own)) for one in self.sections if one.own}
+        object.__setattr__(self, "_own", own)
 
     def section(self, number: int) -> Section | None:
         return self._by_number.get(number)
+
+    def settings_of(self, number: int) -> EventSettings:
+        """The settings that count in a section."""
+        return self._own.get(number, self.settings)
+
+    def with_settings(self, wanted: Mapping[int, EventSettings]) -> EventSetup:
+        """The same event with these settings in its sections, by number; all others keep theirs.
+
+        The settings of the event become those of its first section. Only ``SECTION_SETTINGS`` can differ between
+        sections: the others are taken from the first one that ``wanted`` names.
+        """
+        each = {one.number: wanted.get(one.number, self.settings_of(one.number)) for one in self.sections}
+        common = next((wanted[one.number] for one in self.sections if one.number in wanted), self.settings)
+        base = common.changed(_parts(each[self.sections[0].number])) if self.sections else common
+        sections = tuple(
+            replace(one, own=tuple(sorted(_parts(each[one.number]).items() - _parts(base).items())))
+            for one in self.sections
+        )
+        return replace(self, settings=base, sections=sections)
+
+    def with_changed_settings(self, values: Mapping[str, Any]) -> EventSetup:
+        """The same event with some settings changed, in all its sections. Raises EntryError."""
+        settings = self.settings.changed(values)
+        sections = tuple(
+            replace(one, own=tuple(pair for pair in one.own if pair[0] not in values)) for one in self.sections
+        )
+        return replace(self, settings=settings, sections=sections)
 
     def section_called(self, letter: str) -> Section | None:
         return next((section for section in self.sections if section.letter == letter.upper()), None)
@@ -86,7 +119,9 @@ class EventSetup:
     def with_movement(self, number: int, movement: Movement) -> EventSetup:
         """The same event with a section's movement set or changed; the plan version rises."""
         kept = [section for section in self.sections if section.number != number]
-        sections = tuple(sorted([*kept, Section(number, movement)], key=lambda s: s.number))
+        before = self.section(number)
+        own = () if before is None else before.own
+        sections = tuple(sorted([*kept, Section(number, movement, own)], key=lambda s: s.number))
         return replace(self, sections=sections, plan_version=self.plan_version % 0xFFFF + 1)
 
     def table_plan(self, section: int, table: int) -> TablePlan | None:
@@ -105,6 +140,10 @@ def new_event(
     that still holds the plan of another evening is told apart by the number alone."""
     sections = tuple(Section(number, movement) for number, movement in sorted(movements.items()))
     return EventSetup(event_id, name[:80], sections, settings, plan_version=event_id % 60000 + 1)
+
+
+def _parts(settings: EventSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in SECTION_SETTINGS}
 
 
 def plan_round(movement: Movement, number: int, table: int) -> PlanRound:
@@ -181,6 +220,7 @@ def setup_to_json(setup: EventSetup) -> str:
     """Everything but id, name and plan version, which have columns of their own."""
     sections = [
         {"number": s.number, "movement": None if s.movement is None else movement_to_dict(s.movement)}
+        | ({"settings": dict(s.own)} if s.own else {})
         for s in setup.sections
     ]
     return json.dumps({"sections": sections, "settings": setup.settings.as_dict()}, ensure_ascii=False)
@@ -191,7 +231,11 @@ def setup_from_json(event_id: int, name: str, plan_version: int, text: str) -> E
     try:
         value = json.loads(text)
         sections = tuple(
-            Section(s["number"], None if s["movement"] is None else movement_from_dict(s["movement"]))
+            Section(
+                s["number"],
+                None if s["movement"] is None else movement_from_dict(s["movement"]),
+                tuple(sorted((str(name), value) for name, value in s.get("settings", {}).items())),
+            )
             for s in value["sections"]
         )
         settings = EventSettings.from_dict(value["settings"])

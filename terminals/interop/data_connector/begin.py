@@ -10,8 +10,8 @@ from terminals.interop.data_connector.context import Answer, Context
 from terminals.interop.data_connector.envelope import Refusal, ok
 from terminals.interop.data_connector.numbers import ErrorType, InitFlag
 from terminals.interop.data_connector.people import put_players, put_seats
-from terminals.interop.data_connector.program_settings import merged
-from terminals.interop.data_connector.puts import keep_deals, keep_settings
+from terminals.interop.data_connector.program_settings import with_program_settings
+from terminals.interop.data_connector.puts import keep_deals, keep_settings, take_settings
 from terminals.interop.data_connector.shapes import ADD_SESSION, CONTINUE, INIT, Dto, dumps
 from terminals.interop.data_connector.structure import Seats, Structure
 from terminals.scoring.boards import Method
@@ -97,8 +97,9 @@ def add_session(context: Context) -> Answer:
     store.name_sessions(context.connection, structure.event, [guid])
     changed = context.save_structure(structure, ())
     _keep_loads(context, structure, dto)
+    set_so = take_settings(context, structure, dto["Bridgemate2Settings"] or (), dto["Bridgemate3Settings"] or ())
     _tell_limits(context, structure)
-    return Answer(ok("The session was added."), changed)
+    return Answer(ok("The session was added."), set_so or changed)
 
 
 def clear_data(context: Context) -> Answer:
@@ -124,9 +125,11 @@ def _begin(
         # The club's own habits go on; who directs and plays is another evening's affair.
         base = base.changed({"admit_all": True, "playing_director": []})
     base = base.changed(structure.compared())
-    settings, notes = merged(base, dto["Bridgemate2Settings"] or (), dto["Bridgemate3Settings"] or ())
     version = structure.id % 60000 + 1 if own is None else own.plan_version % 0xFFFF + 1
-    setup = structure.setup(settings, version)
+    # What a section had of its own stays, its plan is that of the program.
+    setup = structure.setup(base, version, own, structure.numbers())
+    rows = (dto["Bridgemate2Settings"] or (), dto["Bridgemate3Settings"] or ())
+    setup, notes = with_program_settings(setup, structure.numbers(), *rows)
     if changes:
         store.change_event(connection, structure.event, structure.dump(), digest)
         store.name_sessions(connection, structure.event, structure.guids)

@@ -1,7 +1,6 @@
-"""Settings of Bridgemate terminals as settings of our event. Pure.
+"""Settings of Bridgemate terminals as settings of our event and its sections. Pure.
 
-Theirs are for each section, ours for the event: the first section's count. Most of theirs are about one maker's keys
-and screens and mean nothing here; they are kept and given back unread.
+Most of theirs are about one maker's keys and screens and mean nothing here; they are kept and given back unread.
 """
 
 from __future__ import annotations
@@ -11,38 +10,36 @@ from typing import Any
 
 from terminals.interop.data_connector.shapes import Dto
 from terminals.settings import EventSettings
+from terminals.sync.setup import EventSetup
 
-_ASIDE = frozenset({"SessionGuid", "SectionLetters", "ValidationMessages"})
 
+def with_program_settings(
+    setup: EventSetup, sections: Mapping[str, int], bm2: Sequence[Dto], bm3: Sequence[Dto]
+) -> tuple[EventSetup, list[str]]:
+    """The event with what a program wants for each section, and what the director's desk should hear about it.
 
-def merged(settings: EventSettings, bm2: Sequence[Dto], bm3: Sequence[Dto]) -> tuple[EventSettings, list[str]]:
-    """The event's settings after what a program wants, and what the director's desk should hear about it.
-
-    A PIN of 0000, or one that is no four digits, is replaced by the one that the event has already.
+    sections: letters of the program -> our number. A section that no row names keeps its settings.
     """
-    values: dict[str, Any] = {}
+    wanted: dict[int, EventSettings] = {}
     notes: list[str] = []
-    for rows, reader, pin in ((bm2, _bm2, "BM2PINcode"), (bm3, _bm3, "BM3PINcode")):
-        if not rows:
+    for dto in (*bm2, *bm3):
+        number = sections.get((dto["SectionLetters"] or "").strip())
+        if number is None or setup.section(number) is None:
             continue
-        if any(_plain(one) != _plain(rows[0]) for one in rows[1:]):
-            notes.append("The scoring program wants other settings in each section; those of the first one are used.")
-        values |= reader(rows[0])
-        wanted = (rows[0][pin] or "").strip()
-        if len(wanted) == 4 and wanted.isascii() and wanted.isdigit() and wanted != "0000":
-            values["director_pin"] = wanted
-        else:
-            own = (
-                "the club's own stays"
-                if settings.director_pin
-                else "the director's menu stays closed until you set one"
-            )
-            notes.append(f"The scoring program sent the PIN that everybody knows; {own}.")
-    return settings.changed(values), list(dict.fromkeys(notes))
+        values, note = _values(dto, wanted.get(number, setup.settings_of(number)))
+        wanted[number] = wanted.get(number, setup.settings_of(number)).changed(values)
+        notes += note
+    return (setup.with_settings(wanted) if wanted else setup), list(dict.fromkeys(notes))
 
 
-def _plain(dto: Dto) -> Mapping[str, Any]:
-    return {name: value for name, value in dto.items() if name not in _ASIDE}
+def _values(dto: Dto, before: EventSettings) -> tuple[dict[str, Any], list[str]]:
+    """A PIN of 0000 is replaced by the one that is there already."""
+    values, pin = (_bm2(dto), dto["BM2PINcode"]) if "BM2PINcode" in dto else (_bm3(dto), dto["BM3PINcode"])
+    wanted = (pin or "").strip()
+    if len(wanted) == 4 and wanted.isascii() and wanted.isdigit() and wanted != "0000":
+        return {**values, "director_pin": wanted}, []
+    own = "the club's own stays" if before.director_pin else "the director's menu stays closed until you set one"
+    return values, [f"The scoring program sent the PIN that everybody knows; {own}."]
 
 
 def _bm2(dto: Dto) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from terminals.interop.data_connector.context import Answer, Context, Message
 from terminals.interop.data_connector.envelope import Refusal, ok
 from terminals.interop.data_connector.numbers import CallStatus, ErrorType, GameType
 from terminals.interop.data_connector.people import put_players, put_seats, unknown_numbers
-from terminals.interop.data_connector.program_settings import merged
+from terminals.interop.data_connector.program_settings import with_program_settings
 from terminals.interop.data_connector.queues import PROGRAM, advance, call_key
 from terminals.interop.data_connector.result_rows import Section, from_dtos, is_planned, place_of, play_of
 from terminals.interop.data_connector.shapes import (
@@ -230,17 +230,20 @@ def put_settings(context: Context, shape: Shape) -> Answer:
     structure = context.structure()
     for dto in rows:
         context.section(structure, dto["SectionLetters"])
-    bm2, bm3 = (rows, []) if older else ([], rows)
+    return Answer(ok("Settings were taken."), take_settings(context, structure, *((rows, []) if older else ([], rows))))
+
+
+def take_settings(context: Context, structure: Structure, bm2: Sequence[Dto], bm3: Sequence[Dto]) -> EventSetup | None:
+    """Keep settings and let them count; gives the event when it changed and the terminals play it."""
     keep_settings(context, structure, bm2, bm3)
     setup = _setup(context, structure)
-    settings, notes = merged(setup.settings, bm2, bm3)
+    changed, notes = with_program_settings(setup, structure.numbers(), bm2, bm3)
     context.tell_all(structure.event, notes)
-    if settings == setup.settings:
-        return Answer(ok("Settings were taken."))
-    changed = EventSetup(setup.id, setup.name, setup.sections, settings, setup.plan_version)
+    if changed == setup:
+        return None
     active = context.is_active(structure)
     context.save_setup(changed, activate=active)
-    return Answer(ok("Settings were taken."), changed if active else None)
+    return changed if active else None
 
 
 def keep_settings(context: Context, structure: Structure, bm2: Sequence[Dto], bm3: Sequence[Dto]) -> None:

@@ -194,6 +194,10 @@ class Structure:
             raise Refusal(ErrorType.MOVEMENT, f"An event has at most {MAX_SECTIONS} sections here.")
         return free[0]
 
+    def numbers(self) -> dict[str, int]:
+        """Letters of the program -> our number of the section."""
+        return {letters: int(kept["number"]) for letters, kept in self._document["sections"].items()}
+
     def renamed(self) -> dict[str, str]:
         """Letters of the program -> letter of ours, where they differ."""
         return {one.letters: one.letter for one in self.sections() if one.letters != one.letter}
@@ -211,8 +215,11 @@ class Structure:
         kept = sorted(self._document["sections"].items(), key=lambda item: item[1]["number"])
         sections = []
         for letters, one in kept:
-            there = None if before is None or letters in touched else before.section(one["number"])
-            sections.append(there or SetupSection(one["number"], self._movement(letters, one)))
+            there = None if before is None else before.section(one["number"])
+            if there is None or letters in touched:
+                own = () if there is None else there.own
+                there = SetupSection(one["number"], self._movement(letters, one), own)
+            sections.append(there)
         return EventSetup(self.id, self.name[:80], tuple(sections), settings, plan_version)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from dc_host import Host, a_client, ok
 
 from terminals.scoring.session import score_session
+from terminals.settings import DEFAULT
 from terminals.sync.tables import scoring_input
 
 ALL = [chr(65 + letter) * times for times in (1, 2, 3) for letter in range(26)]
@@ -94,3 +96,53 @@ def test_the_program_regroups_and_the_desk_may_too(host: Host) -> None:
         group.name = "Other"
     ok(client.update_scoring_groups(apart.scoring_groups))
     assert host.setup.settings.fields == ("A+C",), "the program has changed nothing of that"
+
+
+def test_each_section_has_its_own_settings(host: Host) -> None:
+    client = a_client(host)
+    first = events.bm2("A", "4711", show_results=True, lead_card=False)
+    second = events.bm2("BB", "0815", show_results=False, lead_card=True)
+    ok(client.initialize(events.an_event(many(["A", "BB", "C"]), bridgemate2_settings=[first, second])))
+    assert [said(host, number) for number in (1, 28, 3)] == [
+        ("4711", True, False),
+        ("0815", False, True),
+        ("", DEFAULT.traveller, DEFAULT.lead),
+    ]
+    assert not any("first one" in text for text in host.alarms())
+    ok(client.send_bridgemate2_settings(events.SESSION, [events.bm2("C", "0000", show_results=True, lead_card=False)]))
+    assert said(host, 3) == ("", True, False)
+    assert said(host, 28) == ("0815", False, True), "a section that no row names keeps its settings"
+    version = host.setup.plan_version
+    ok(client.send_bridgemate3_settings(events.SESSION, [events.bm3("BB", "0000")]))
+    assert said(host, 28) == ("0815", False, False), "a PIN of 0000 never replaces another one"
+    ok(client.update_movement(an_update(events.a_section([[(1, 2, 1, 3)]], "BB", group=2))))
+    assert said(host, 28) == ("0815", False, False), "another movement leaves the settings alone"
+    assert host.setup.plan_version == version + 1
+    host.save(host.setup.with_changed_settings({"traveller": True}))
+    assert {said(host, number)[1] for number in (1, 28, 3)} == {True}, "what the desk says is for all sections"
+
+
+def said(host: Host, number: int) -> tuple[str, bool, bool]:
+    settings = host.setup.settings_of(number)
+    return settings.director_pin, settings.traveller, settings.lead
+
+
+def an_update(section: events.dto.SectionDTO) -> events.dto.SectionUpdateDTO:
+    made = events.dto.SectionUpdateDTO(scoring_group_scoring_method=10)
+    for name, value in vars(section).items():
+        setattr(made, name, value)
+    return made
+
+
+def test_settings_come_with_a_session_that_is_added(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(events.an_event(many(["A"]), bridgemate2_settings=[events.bm2("A", "4711", lead_card=True)])))
+    session = events.a_session([events.a_section([[(1, 2, 1, 2)]], "B", events.OTHER, 2)], events.OTHER)
+    payload = {"EventGuid": events.EVENT, "Session": session.to_dict()}
+    payload["Bridgemate2Settings"] = [events.bm2("B", "1234", session=events.OTHER, lead_card=False).to_dict()]
+    request = events.dto.ScoringProgramRequest()
+    request.command, request.session_guid = events.dto.ScoringProgramDataConnectorCommands.AddSession, events.EVENT
+    request.serialized_data = json.dumps(payload)
+    ok(client.send_request(request))
+    assert (said(host, 1)[0], said(host, 2)[0]) == ("4711", "1234")
+    assert (said(host, 1)[2], said(host, 2)[2]) == (True, False)
