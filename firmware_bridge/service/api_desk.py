@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service import desk_alerts, desk_files, desk_setup, desk_view
+from firmware_bridge.service import desk_alerts, desk_files, desk_view
 from firmware_bridge.service.api_access import ROLES, Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
@@ -122,40 +122,6 @@ async def people(request: Request, desk: Desk, caller: Caller) -> Response:
     return JSONResponse(
         [{"section": p.section, "pair": p.pair, "seat": p.seat, "number": p.number, "name": p.name} for p in found]
     )
-
-
-async def propose(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
-    return JSONResponse(await run_in_threadpool(desk_setup.proposals, body))
-
-
-async def start(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
-    return JSONResponse(await desk_setup.start(desk, body))
-
-
-async def previous(request: Request, desk: Desk, caller: Caller) -> Response:
-    old = desk_setup.previous(desk)
-    sections = [] if old is None else [s for s in old.sections if s.movement is not None]
-    return JSONResponse(
-        None
-        if old is None
-        else {
-            "name": old.name,
-            "movements": [s.movement.name for s in sections if s.movement is not None],
-            "pairs": sum(len(s.movement.pairs) for s in sections if s.movement is not None),
-        }
-    )
-
-
-async def plan_preview(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
-    return JSONResponse(await desk_setup.happen(desk, body, only_preview=True))
-
-
-async def plan_change(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
-    return JSONResponse(await desk_setup.happen(desk, body, only_preview=False))
-
-
-async def checklist(request: Request, desk: Desk, caller: Caller) -> Response:
-    return JSONResponse(desk_setup.checklist(desk))
 
 
 async def cards(request: Request, desk: Desk, caller: Caller) -> Response:
@@ -263,13 +229,6 @@ def _preview(name: str) -> Any:
 
 def operations() -> list[Operation]:
     """What the desk may do."""
-    question = {"pairs": "number", "minutes": "from first board to end", "minutes_per_board?": "7 if left out"}
-    question |= {"boards?": "at hand, 0 for any", "copies?": "at most", "winners?": "1, 2, or 0 for either"}
-    begin = {"name?": "of the event", "spec?": "of a movement", "again?": "same as last time"}
-    begin |= {"sections?": "how many sections play this movement"}
-    begin |= {"settings?": "names with values", "method?": "matchpoints, cross_imps, butler, aggregate"}
-    begin |= {"instead?": "although an event is under way"}
-    plan = {"section": "letter", "event": "kind and values", "actor?": "who decides"}
     key = {"section": "letter", "board": "number", "ns": "pair", "ew": "pair", "play": "instance"}
     get, post = "GET", "POST"
     found = [
@@ -287,12 +246,6 @@ def operations() -> list[Operation]:
         Operation(get, f"{ROOT}/play", "viewer", "The audit trail of one play.", play, query=key),
         Operation(get, f"{ROOT}/log", "viewer", "What happened at the desk.", log),
         Operation(get, f"{ROOT}/people", "viewer", "Who plays.", people),
-        Operation(get, f"{ROOT}/checklist", "viewer", "What is left before going home.", checklist),
-        Operation(post, f"{ROOT}/setup/propose", "viewer", "Three movements.", propose, question),
-        Operation(get, f"{ROOT}/setup/previous", "viewer", "The last event, to begin another like it.", previous),
-        Operation(post, f"{ROOT}/setup/start", "director", "Begin an event.", start, begin),
-        Operation(post, f"{ROOT}/plan/preview", "assistant", "What a change of plan would do.", plan_preview, plan),
-        Operation(post, f"{ROOT}/plan/change", "director", "Late pair, curtailment, withdrawal.", plan_change, plan),
         Operation(get, f"{ROOT}/cards", "director", "The tables' tokens, to print.", cards),
         Operation(
             post,

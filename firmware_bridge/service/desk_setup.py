@@ -1,34 +1,35 @@
-"""Beginning an evening at the desk, and what changes its plan in mid-session: late pair, curtailment, withdrawal.
+"""Beginning an event at the desk, now or like an earlier one; giving a section its movement later; going home.
 
-The plan is folded from the movement as announced and the happenings that the desk has kept, so that undoing one is
-leaving it out. Each is previewed before it counts, with the proof that nobody replays a board.
+An event may begin before its set-up is complete: a section without a movement takes results, which are held, and are
+compared with the movement once it is there.
 """
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from firmware_bridge.errors import EntryError, ExitStatus
+from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_values import Body, text_of, whole_of
+from firmware_bridge.service.desk_plan import apply_all, event_of, keep, kept_of, letter_of, lock_of, plan_of
+from firmware_bridge.service.desk_plan import played_of as played_of_plan
+from firmware_bridge.service.desk_sections import SECTION_FIELDS, movement_from, section_view, sections_from
+from firmware_bridge.service.desk_values import Body, text_of
 from firmware_bridge.service.desk_view import place_of
 from terminals.movement import happenings as h
-from terminals.movement.catalog import build
-from terminals.movement.evening import EveningSetup, leaving_checklist, same_again
+from terminals.movement.evening import EveningSetup, Held, bind, leaving_checklist, same_again
 from terminals.movement.model import Movement
 from terminals.movement.plan import fold
-from terminals.movement.preview import preview
-from terminals.movement.propose import Question, propose
+from terminals.movement.sections import Field, Sections
 from terminals.movement.sections import Section as EveningSection
-from terminals.movement.sections import Sections
-from terminals.movement.state import Plan, Played
-from terminals.result import NotPlayed
-from terminals.scoring.boards import Method
+from terminals.movement.state import Played
 from terminals.scoring.profile_file import load_profile
-from terminals.settings import DEFAULT
+from terminals.scoring.scheme import Scheme, scheme_as_dict
+from terminals.settings import DEFAULT, EventSettings
 from terminals.store import desk as desk_store
+from terminals.store.desk import Person
 from terminals.sync.setup import (
     EventSetup,
     movement_from_dict,
@@ -38,24 +39,18 @@ from terminals.sync.setup import (
     setup_from_json,
 )
 
-
-def proposals(body: Body) -> list[dict[str, Any]]:
-    """Three movements for so many pairs and minutes. Raises EntryError when none fits."""
-    question = Question(
-        pairs=whole_of(body, "pairs", 3, 400),
-        minutes=whole_of(body, "minutes", 10, 1440),
-        minutes_per_board=whole_of(body, "minutes_per_board", 1, 60, 7),
-        boards=whole_of(body, "boards", 0, 999, 0),
-        copies=whole_of(body, "copies", 1, 20, 4),
-        winners=whole_of(body, "winners", 0, 2, 0),
-    )
-    return [one.as_dict() for one in propose(question)]
+SCORING = ("method", "scale", "table", "knockout")
+MAX_PEOPLE = 2000
+TEAM = "0"
+"""The seat of a team's own name, beside those of its players."""
 
 
 async def start(desk: Desk, body: Body) -> dict[str, Any]:
-    """Begin an event: ``spec`` of a movement, or ``again`` true for the one before. The old event stays in the store.
+    """Begin an event; the old one stays in the store.
 
-    Raises EntryError when an event is under way and ``instead`` is not set.
+    ``sections``: a list, see SECTION_FIELDS; or ``spec`` of a movement and the number of sections; or ``again``: true
+    for the event before, the id of an older one. ``settings``, and how it is scored: ``method``, ``scale``,
+    ``knockout``. Raises EntryError when an event is under way and ``instead`` is not set.
     """
     if desk.has_event and desk.rows and not desk.period.final and not body.get("instead"):
         raise EntryError(
@@ -68,34 +63,83 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
     given = body.get("settings", {})
     if not isinstance(given, Mapping):
         raise EntryError("settings are names with values.", code="bad-value")
-    method = Method(_word(body, "method", [one.value for one in Method], "matchpoints"))
+    scheme, asked = Scheme(), []
     if body.get("again"):
-        old = previous(desk)
+        old = previous(desk, body["again"])
         if old is None:
             raise EntryError("there is no event before this one.", code="no-event")
         again = same_again(_evening(desk, old), name, {})
         movements: dict[int, Movement | None] = {
             section_number(one.letter): one.movement for one in again.setup.sections.sections
         }
-        settings = again.setup.settings.changed(given)
+        settings, scheme, asked = again.setup.settings.changed(given), scheme_of(desk, old.id), list(again.ask)
     else:
-        movement = build(text_of(body, "spec", 200))
-        movements = dict.fromkeys(range(1, whole_of(body, "sections", 1, 26, 1) + 1), movement)
+        movements = sections_from(body)
         settings = DEFAULT.changed({"admit_all": True, **given})
-    if "profile" in given:
-        load_profile(settings.profile)
+    check_profile(settings)
+    scheme = scheme.changed({key: body[key] for key in SCORING if key in body})
     setup = new_event(secrets.randbits(63) | 1, name, movements, settings)
-    await desk.change_setup(setup)
+    async with lock_of(desk):
+        await desk.change_setup(setup)
+        for section in setup.sections:
+            if section.movement is not None:
+                await desk.log("planned", section=section.letter, movement=movement_to_dict(section.movement))
+        if scheme != Scheme():
+            await desk.log("scoring", **_without_carry(scheme))
+    return {
+        "event": f"{setup.id:016x}",
+        "tables": sum(m.tables for m in movements.values() if m is not None),
+        "sections": [section_view(one.letter, one.movement) for one in setup.sections],
+        "copies": copies_to_deal(setup),
+        "ask": asked,
+        "warnings": warnings(setup),
+    }
+
+
+def _without_carry(scheme: Scheme) -> dict[str, Any]:
+    """What another evening has in common with this one: not what was carried into it."""
+    return {key: value for key, value in scheme_as_dict(scheme).items() if key != "carried"}
+
+
+def check_profile(settings: EventSettings) -> None:
+    """Raises EntryError when the settings name a scoring profile that there is not, or the path of a file."""
+    if not re.fullmatch(r"[\w-]{1,40}", settings.profile):
+        raise EntryError(
+            "a scoring profile is named by its word, such as wbf or ebu.", where="profile", code="bad-setting"
+        )
+    load_profile(settings.profile)
+
+
+def copies_to_deal(setup: EventSetup) -> dict[str, int]:
+    """Board number -> copies that the dealer must make, for all sections together."""
+    total: dict[int, int] = {}
     for section in setup.sections:
-        if section.movement is not None:
-            await desk.log("planned", section=section.letter, movement=movement_to_dict(section.movement))
-    if method is not Method.MATCHPOINTS:
-        await desk.log("scoring", method=method.value)
-    return {"event": f"{setup.id:016x}", "tables": sum(m.tables for m in movements.values() if m is not None)}
+        for board, copies in ({} if section.movement is None else section.movement.copies_to_deal()).items():
+            total[board] = total.get(board, 0) + copies
+    return {str(board): copies for board, copies in sorted(total.items())}
 
 
-def previous(desk: Desk) -> EventSetup | None:
-    """The event to take as a pattern: the running one, or else the newest one in the store."""
+def warnings(setup: EventSetup) -> list[str]:
+    """What the director should know about his sections: not fit to be one field, or without a movement yet."""
+    planned = tuple(EveningSection(s.letter, s.movement) for s in setup.sections if s.movement is not None)
+    out = [f"Section {s.letter} has no movement yet." for s in setup.sections if s.movement is None]
+    if planned and setup.settings.across:
+        out += Sections(planned, Field.ACROSS).warnings()
+    return out
+
+
+# --- earlier events ------------------------------------------------------------------------------------------------
+
+
+def previous(desk: Desk, which: Any = True) -> EventSetup | None:
+    """The event to take as a pattern: the running one, or else the newest in the store; or the one with this id.
+
+    Raises EntryError for an id that is none.
+    """
+    if isinstance(which, str):
+        if not re.fullmatch(r"[0-9a-f]{16}", which):
+            raise EntryError("again is true, or the id of an event.", code="bad-value")
+        return desk.store.load_setup(int(which, 16))
     if desk.has_event:
         return desk.setup
     for ident, _, _ in reversed(desk.store.read(desk_store.event_list)):
@@ -105,88 +149,136 @@ def previous(desk: Desk) -> EventSetup | None:
     return None
 
 
-def _evening(desk: Desk, setup: EventSetup) -> EveningSetup:
-    sections = []
-    event = desk_store.event_hex(setup.id)
-    for section in setup.sections:
-        if section.movement is None:
+def earlier_events(desk: Desk, limit: int = 30) -> list[dict[str, Any]]:
+    """The newest events of the store, newest first: id, name, movements, pairs."""
+    out = []
+    for ident, _, active in reversed(desk.store.read(desk_store.event_list)[-limit:]):
+        row = desk.store.read(lambda c, ident=ident: desk_store.load_event(c, ident))  # type: ignore[misc]
+        if row is None:
             continue
-        planned = desk.store.read(lambda c: desk_store.desk_events(c, event, "planned"))
-        kept = [item.data["movement"] for item in planned if item.data["section"] == section.letter]
-        movement = movement_from_dict(kept[0]) if kept else section.movement
-        sections.append(EveningSection(section.letter, movement))
+        planned = [one.movement for one in _begun(desk, row.id, row.name, row.plan_version, row.setup)]
+        out.append(
+            {
+                "event": f"{row.id:016x}",
+                "name": row.name,
+                "active": active,
+                "movements": [movement.name for movement in planned],
+                "contestants": sum(len(movement.contestants) for movement in planned),
+            }
+        )
+    return out
+
+
+def _begun(desk: Desk, ident: int, name: str, version: int, text: str) -> tuple[EveningSection, ...]:
+    setup = setup_from_json(ident, name, version, text)
+    return _evening(desk, setup).sections.sections if any(s.movement for s in setup.sections) else ()
+
+
+def scheme_of(desk: Desk, ident: int) -> Scheme:
+    """How an event of the store is scored."""
+    event, scheme = desk_store.event_hex(ident), Scheme()
+    for item in desk.store.read(lambda c: desk_store.desk_events(c, event, "scoring")):
+        scheme = scheme.changed({key: item.data[key] for key in SCORING if key in item.data})
+    return scheme
+
+
+def _evening(desk: Desk, setup: EventSetup) -> EveningSetup:
+    """An event as it was planned: with the movements that were announced, not with what became of them."""
+    event = desk_store.event_hex(setup.id)
+    stored = desk.store.read(lambda c: desk_store.desk_events(c, event, "planned", "happening"))
+    sections = []
+    for section in setup.sections:
+        own = [item for item in stored if item.data["section"] == section.letter]
+        planned = [item.data["movement"] for item in own if item.kind == "planned"]
+        movement = movement_from_dict(planned[0]) if planned else section.movement
+        if movement is None:
+            continue
+        events = [h.from_dict(item.data["event"]) for item in own if item.kind == "happening"]
+        sections.append(EveningSection(section.letter, fold(movement, events).planned))
+    if not sections:
+        raise EntryError("that event has no movement to copy.", where=setup.name, code="no-movement")
     return EveningSetup(setup.name, Sections(tuple(sections)), setup.settings)
 
 
-def _word(body: Body, name: str, known: list[str], default: str) -> str:
-    value = text_of(body, name, 40, default)
-    if value not in known:
-        raise EntryError(f"{name} is one of {', '.join(known)}.", code="bad-value", exit_status=ExitStatus.USAGE)
-    return value
+# --- a section's movement, later -----------------------------------------------------------------------------------
 
 
-# --- the plan in mid-session -------------------------------------------------------------------------------------
+async def set_movement(desk: Desk, body: Body, *, only_preview: bool) -> dict[str, Any]:
+    """Give a section its movement, or another one: ``section``, and ``movement``, ``file`` or ``pairs``, ``boards``.
+
+    Results that came before are bound to it; those that do not fit are named, and stay. A change of movement is a
+    happening and can be undone. Raises EntryError.
+    """
+    if not desk.has_event:
+        raise EntryError("no event is set up yet.", code="no-event")
+    letter = letter_of(body)
+    known = {name.removesuffix("?") for name in SECTION_FIELDS} - {"name"}
+    movement = movement_from({name: body[name] for name in known if name in body})
+    if movement is None:
+        raise EntryError("a movement is wanted: its name, a file, or how many pairs.", code="bad-value")
+    number = section_number(letter)
+    section, actor = desk.setup.section_called(letter), text_of(body, "actor", 40, "")
+    shown = section_view(letter, movement) | {"held": 0, "unbound": []}
+    if section is not None and section.movement is not None:
+        replanned = h.Replanned(movement_to_dict(movement))
+        anyway = bool(body.get("anyway"))
+        done = await apply_all(desk, letter, [replanned], only_preview=only_preview, actor=actor, anyway=anyway)
+        return {**shown, **done}
+    async with lock_of(desk):
+        held = [
+            Held(place_of(desk, row)[1], row.play.board, row.round, row.play.ns, row.play.ew)
+            for row in desk.rows.values()
+            if row.play.section == letter and row.content is not None
+        ]
+        bound = bind(movement, held)
+        shown |= {"held": len(held), "unbound": [one.problem for one in bound if one.problem][:50]}
+        if not only_preview:
+            planned = event_of(desk, "planned", actor, section=letter, movement=movement_to_dict(movement))
+            await keep(desk, desk.setup.with_movement(number, movement), [planned])
+    return {**shown, "ok": True}
 
 
-def played_of(desk: Desk, section: str) -> list[Played]:
-    return [
-        Played(*place_of(desk, row), row.play.ns, row.play.ew, row.play.board)
-        for row in desk.rows.values()
-        if row.play.section == section and row.content is not None and not isinstance(row.content, NotPlayed)
-    ]
+# --- who plays -----------------------------------------------------------------------------------------------------
 
 
-def plan_of(desk: Desk, letter: str) -> tuple[Plan, list[h.Happening]]:
-    """A section's plan after everything that the desk has kept. Raises EntryError without a movement."""
-    section = desk.setup.section_called(letter)
-    if section is None or section.movement is None:
-        raise EntryError("the event has no such section, or no movement yet.", where=letter[:8], code="no-movement")
-    kept = desk.facts.planned.get(section.letter)
-    planned = section.movement if kept is None else movement_from_dict(kept)
-    events = [h.from_dict(d["event"]) for _, d in desk.facts.happenings if d["section"] == section.letter]
-    return fold(planned, events), events
+async def set_people(desk: Desk, body: Body) -> dict[str, Any]:
+    """Names of a section: ``people``, a list of {pair or team, name, players: [{name, number}]}.
+
+    In a team event ``name`` is the team's own; its first two players are the home pair, the next two the away pair,
+    two more are its reserves. Raises EntryError for a stranger.
+    """
+    letter = letter_of(body)
+    kept = kept_of(desk, letter)
+    movement, given = kept.plan.shown(), body.get("people")
+    if not isinstance(given, list) or len(given) > MAX_PEOPLE:
+        raise EntryError(f"people is a list of at most {MAX_PEOPLE} pairs or teams.", code="bad-value")
+    teams = {team.number: team.pairs for team in movement.teams}
+    found: list[Person] = []
+    for at, one in enumerate(given, start=1):
+        where = f"people {at}"
+        if not isinstance(one, Mapping):
+            raise EntryError("a pair or team has a number and players.", where=where, code="bad-value")
+        number, players = one.get("team" if teams else "pair"), one.get("players", [])
+        known = teams if teams else movement.pairs
+        if isinstance(number, bool) or not isinstance(number, int) or number not in known:
+            raise EntryError("there is no such pair or team in this section.", where=where, code="no-such-pair")
+        pairs = teams.get(number, (number,))
+        most = 6 if teams else 2
+        if not isinstance(players, list) or len(players) > most:
+            raise EntryError(f"players is a list of at most {most}.", where=where, code="bad-value")
+        if teams and one.get("name"):
+            found.append(Person(letter, pairs[0], TEAM, "", text_of(one, "name", 80)))
+        for seat, player in enumerate(players):
+            if not isinstance(player, Mapping):
+                raise EntryError("a player has a name and a number.", where=where, code="bad-value")
+            name, own = text_of(player, "name", 80, ""), text_of(player, "number", 12, "")
+            pair = pairs[seat // 2] if seat < 2 * len(pairs) else pairs[0]
+            found.append(Person(letter, pair, str(seat % 2 + 1 if seat < 2 * len(pairs) else seat - 1), own, name))
+    await desk.save_people(found)
+    return {"stored": len(found)}
 
 
-async def happen(desk: Desk, body: Body, *, only_preview: bool) -> dict[str, Any]:
-    """Preview or apply a happening: ``section`` and ``event`` with its kind. Raises EntryError when it can't be."""
-    letter = text_of(body, "section", 1, "A").upper()
-    given = body.get("event")
-    if not isinstance(given, Mapping):
-        raise EntryError("event is wanted: a kind and its values.", code="bad-value")
-    event = h.from_dict(given)
-    plan, events = plan_of(desk, letter)
-    played = played_of(desk, letter)
-    if isinstance(event, h.Undone):
-        after = fold(plan.planned, [*events, event])
-        shown: dict[str, Any] = {"changes": [], "ok": True, "problems": []}
-        wanted = after.actual
-    else:
-        seen = preview(plan, event, played)
-        wanted = seen.after.actual
-        shown = {
-            "ok": seen.ok,
-            "changes": list(seen.changes),
-            "problems": [f"Pair {one.pair} would play board {one.board} twice." for one in seen.replays],
-            "shares": [f"Round {s.round}: tables {', '.join(map(str, s.tables))} share." for s in seen.new_shares],
-            "results_before": seen.results_before,
-            "results_after": seen.results_after,
-        }
-        if not seen.ok and not only_preview:
-            raise EntryError(
-                "this can't be: " + " ".join(shown["problems"][:3] or ["the plan would have an error."]),
-                next_step="Look at the preview and choose another way.",
-                code="plan-refused",
-            )
-    if only_preview:
-        return shown
-    section = desk.setup.section_called(letter)
-    assert section is not None
-    if letter not in desk.facts.planned:
-        await desk.log("planned", section=letter, movement=movement_to_dict(plan.planned))
-    actor = text_of(body, "actor", 40, "")
-    await desk.change_setup(desk.setup.with_movement(section.number, wanted))
-    await desk.log("happening", actor, section=letter, event=h.to_dict(event))
-    return {**shown, "position": len(events)}
+# --- going home ----------------------------------------------------------------------------------------------------
 
 
 def checklist(desk: Desk) -> list[dict[str, Any]]:
@@ -195,15 +287,18 @@ def checklist(desk: Desk) -> list[dict[str, Any]]:
     for section in desk.setup.sections:
         if section.movement is None:
             continue
-        plans[section.letter], _ = plan_of(desk, section.letter)
-        played[section.letter] = [
+        plan, _ = plan_of(desk, section.letter)
+        plans[section.letter] = plan
+        # A board that was not played is settled: nobody has to ask for it any more.
+        settled = [
             Played(*place_of(desk, row), row.play.ns, row.play.ew, row.play.board)
             for row in desk.rows.values()
             if row.play.section == section.letter and row.content is not None
         ]
+        played[section.letter] = [*settled, *played_of_plan(desk, section.letter, plan)]
         counts: dict[int, int] = {}
-        for (letter, pair, _), person in desk.people.items():
-            if letter == section.letter and (person.number or person.name):
+        for (letter, pair, seat), person in desk.people.items():
+            if letter == section.letter and seat in ("1", "2") and (person.number or person.name):
                 counts[pair] = counts.get(pair, 0) + 1
         players[section.letter] = counts
     waiting = sum(one.status.waiting for one in desk.service.collector.terminals if one.status is not None)

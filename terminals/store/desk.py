@@ -96,8 +96,13 @@ def load_event(connection: Connection, event: int | None = None) -> EventRow | N
 
 
 def event_list(connection: Connection) -> list[tuple[int, str, bool]]:
-    """(id, name, active) of every event."""
-    rows = connection.execute("SELECT id, name, active FROM event ORDER BY created, id").fetchall()
+    """(id, name, active) of every event, in the order in which they were begun: by what the desk did first in each,
+    because clocks are not to be trusted."""
+    rows = connection.execute(
+        "SELECT e.id, e.name, e.active FROM event e LEFT JOIN"
+        " (SELECT event, MIN(number) AS first FROM desk_event GROUP BY event) d ON d.event = e.id"
+        " ORDER BY d.first, e.created, e.id"
+    ).fetchall()
     return [(int(row[0], 16), row[1], bool(row[2])) for row in rows]
 
 

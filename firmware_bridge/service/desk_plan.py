@@ -1,0 +1,309 @@
+"""What changes the plan of a section while it is played: late pairs, early ends, wrong moves, draws; and undoing them.
+
+The plan is folded from the movement as announced and the happenings that the desk has kept, so that undoing one is
+leaving it out. Each is previewed before it counts, with the proof that nobody replays a board. The event as terminals
+have it and the happening are stored in one transaction: neither is ever there without the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from firmware_bridge.db import Connection
+from firmware_bridge.errors import EntryError
+from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_values import Body, text_of
+from firmware_bridge.service.desk_view import place_of
+from terminals.movement import happenings as h
+from terminals.movement.boards import runs
+from terminals.movement.model import Movement
+from terminals.movement.plan import active, apply, fold
+from terminals.movement.preview import Preview, compare, compare_repairs
+from terminals.movement.state import Plan, Played
+from terminals.movement.swiss import SWISS_PAIRS, SWISS_TEAMS
+from terminals.movement.words import verdict_words, words
+from terminals.result import NotPlayed
+from terminals.store import desk as desk_store
+from terminals.store.desk import DeskEvent, EventRow, Person
+from terminals.store.results import CurrentResult
+from terminals.sync.setup import (
+    EventSetup,
+    movement_from_dict,
+    movement_to_dict,
+    section_letter,
+    section_number,
+    setup_to_json,
+)
+
+MAX_SHOWN = 400
+"""Lines of a preview; a room of a hundred tables changes more places than anybody reads."""
+SWISS = (SWISS_PAIRS, SWISS_TEAMS)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A section as the desk keeps it. begun: its movement when the event began. events: undone ones included."""
+
+    begun: Movement
+    events: tuple[h.Happening, ...]
+    plan: Plan
+
+
+_KNOWN: WeakKeyDictionary[Desk, dict[str, tuple[object, Kept]]] = WeakKeyDictionary()
+_LOCKS: WeakKeyDictionary[Desk, asyncio.Lock] = WeakKeyDictionary()
+
+
+def kept_of(desk: Desk, letter: str) -> Kept:
+    """A section with everything that the desk has kept of it. Raises EntryError without a movement."""
+    section = desk.setup.section_called(letter)
+    if section is None or section.movement is None:
+        raise EntryError("the event has no such section, or no movement yet.", where=letter[:8], code="no-movement")
+    kept = desk.facts.planned.get(section.letter)
+    own = [(number, data) for number, data in desk.facts.happenings if data["section"] == section.letter]
+    # Folded again only when something has happened: the scoring asks at every result.
+    key = (desk.event, own[-1][0] if own else 0, section.movement if kept is None else None)
+    known = _KNOWN.setdefault(desk, {})
+    found = known.get(section.letter)
+    if found is None or found[0] != key:
+        begun = section.movement if kept is None else movement_from_dict(kept)
+        events = tuple(h.from_dict(data["event"]) for _, data in own)
+        found = known[section.letter] = (key, Kept(begun, events, fold(begun, events)))
+    return found[1]
+
+
+def plan_of(desk: Desk, letter: str) -> tuple[Plan, list[h.Happening]]:
+    """A section's plan, and what led to it. Raises EntryError without a movement."""
+    kept = kept_of(desk, letter)
+    return kept.plan, list(kept.events)
+
+
+def played_of(desk: Desk, letter: str, plan: Plan) -> list[Played]:
+    """Boards of a section that have a result, by the pairs that played them whatever number they showed."""
+    return [
+        _played(desk, row, plan)
+        for row in desk.rows.values()
+        if row.play.section == letter and row.content is not None and not isinstance(row.content, NotPlayed)
+    ]
+
+
+def _played(desk: Desk, row: CurrentResult, plan: Plan) -> Played:
+    number, table = place_of(desk, row)
+    ns, ew = (plan.pair_of(shown, number) or shown for shown in (row.play.ns, row.play.ew))
+    return Played(number, table, ns, ew, row.play.board)
+
+
+def lock_of(desk: Desk) -> asyncio.Lock:
+    """One change of plan at a time: each is worked out from the plan before it."""
+    return _LOCKS.setdefault(desk, asyncio.Lock())
+
+
+def letter_of(body: Body) -> str:
+    """The section that a body names, A when it names none. Raises EntryError."""
+    return section_letter(section_number(text_of(body, "section", 3, "A")))
+
+
+# --- a change ------------------------------------------------------------------------------------------------------
+
+
+async def happen(desk: Desk, body: Body, *, only_preview: bool) -> dict[str, Any]:
+    """Preview or apply a happening: ``section`` and ``event`` with its kind. Raises EntryError when it can't be.
+
+    One that would leave results outside of the plan is refused unless ``anyway`` is set.
+    """
+    letter = letter_of(body)
+    given = body.get("event")
+    if not isinstance(given, Mapping):
+        raise EntryError("event is wanted: a kind and its values.", code="bad-value")
+    event = h.from_dict(given)
+    actor, anyway = text_of(body, "actor", 40, ""), bool(body.get("anyway"))
+    return await apply_all(desk, letter, [event], only_preview=only_preview, actor=actor, anyway=anyway)
+
+
+async def apply_all(
+    desk: Desk, letter: str, new: Sequence[h.Happening], *, only_preview: bool, actor: str = "", anyway: bool = False
+) -> dict[str, Any]:
+    """Several happenings as one change: all or none."""
+    async with lock_of(desk):
+        kept = kept_of(desk, letter)
+        plan, events = kept.plan, list(kept.events)
+        played = played_of(desk, letter, plan)
+        seen = _compared(kept, new, played)
+        shown = preview_view(seen)
+        if len(new) == 1 and isinstance(new[0], h.PlayedAs):
+            ways = compare_repairs(plan, new[0], played)
+            shown["ways"] = {then.value: preview_view(one) for then, one in ways.items()}
+        if only_preview:
+            return shown
+        if not seen.ok:
+            raise EntryError(
+                "this can't be: " + " ".join(shown["problems"][:3]),
+                where=f"section {letter}",
+                next_step="Look at the preview and choose another way.",
+                code="plan-refused",
+            )
+        if seen.orphans and not anyway and not all(isinstance(one, h.PlayedAs) for one in new):
+            raise EntryError(
+                f"{len(seen.orphans)} results would be outside of the plan; the first: {shown['orphans'][0]}",
+                where=f"section {letter}",
+                next_step="Erase or move them first, or say that it shall be so anyway; no result is lost.",
+                code="results-outside",
+            )
+        section = desk.setup.section_called(letter)
+        assert section is not None
+        items = []
+        if section.letter not in desk.facts.planned:
+            items.append(event_of(desk, "planned", "", section=letter, movement=movement_to_dict(kept.begun)))
+        items += [event_of(desk, "happening", actor, section=letter, event=h.to_dict(one)) for one in new]
+        setup = desk.setup.with_movement(section.number, seen.after.shown())
+        await keep(desk, setup, items, _new_people(desk, letter, plan, new))
+        _tell(desk, section.number, seen, new)
+        return {**shown, "position": len(events), "positions": list(range(len(events), len(events) + len(new)))}
+
+
+def _compared(kept: Kept, new: Sequence[h.Happening], played: Sequence[Played]) -> Preview:
+    """Only new events are asked whether results contradict them; an undoing folds everything anew."""
+    if any(isinstance(one, h.Undone) for one in new):
+        return compare(kept.plan, fold(kept.begun, [*kept.events, *new]), played)
+    after = kept.plan
+    for one in new:
+        after = apply(after, one, played)
+    return compare(kept.plan, after, played)
+
+
+def event_of(desk: Desk, kind: str, actor: str, **data: Any) -> DeskEvent:
+    return DeskEvent(kind, data, actor, desk.wall())
+
+
+async def keep(desk: Desk, setup: EventSetup, items: Sequence[DeskEvent], people: Sequence[Person] = ()) -> None:
+    """Store the changed event and what changed it in one transaction; then tell terminals and pages."""
+    event, row = desk.event, EventRow(setup.id, setup.name, setup_to_json(setup), setup.plan_version, "")
+
+    def job(connection: Connection) -> None:
+        for item in items:
+            desk_store.append_desk(connection, event, item)
+        for person in people:
+            desk_store.save_person(connection, event, person)
+        desk_store.save_event(connection, row)
+
+    await desk.store.submit(job)
+    desk.service.send(desk.service.collector.set_setup(setup, desk.clock.monotonic()))
+    desk.reload()
+    desk.stream.publish(reset_chunk(desk))
+
+
+def reset_chunk(desk: Desk) -> bytes:
+    from firmware_bridge.service.desk_stream import encode
+
+    return encode("reset", {"version": desk.cursor}, desk.cursor)
+
+
+def _new_people(desk: Desk, letter: str, plan: Plan, new: Sequence[h.Happening]) -> list[Person]:
+    """The names of a pair belong to its new number too."""
+    out = []
+    for one in new:
+        if isinstance(one, h.Renumbered):
+            before = plan.last_number(one.pair)
+            found = [p for (section, pair, _), p in desk.people.items() if section == letter and pair == before]
+            out += [replace(person, pair=one.number) for person in found]
+    return out
+
+
+def _tell(desk: Desk, section: int, seen: Preview, new: Sequence[h.Happening]) -> None:
+    """What the plan on a terminal's screen can't say: a board that lies inside its run and is not to be played, and
+    that a round is drawn."""
+    for one in seen.after.actual.seatings:
+        missing = sorted(set(range(min(one.boards), max(one.boards))) - set(one.boards))
+        before = seen.before.actual.at(one.round, one.table)
+        if missing and (before is None or before.boards != one.boards):
+            text = f"Round {one.round}: do not play board {runs(missing)}."
+            desk.service.send(desk.service.collector.text(text, section, one.table, urgent=True))
+    for event in new:
+        if isinstance(event, h.Drawn):
+            text = f"Round {event.round} is drawn. See where you sit."
+            desk.service.send(desk.service.collector.text(text, section, 0, urgent=False))
+
+
+# --- views ---------------------------------------------------------------------------------------------------------
+
+
+def preview_view(seen: Preview) -> dict[str, Any]:
+    """A preview as JSON values. ``proof``: for how many couples of pair and board it was counted that none is twice."""
+    problems = [f"Pair {one.pair} would play board {one.board} twice." for one in seen.replays]
+    problems += [one.message for one in seen.report.errors if one.property != 3 or not problems]
+    movement = seen.after.actual
+    counted = {(pair, board) for s in movement.seatings for board in s.boards for pair in s.contestants}
+    return {
+        "ok": seen.ok,
+        "proof": {"counted": len(counted), "replays": len(seen.replays)},
+        "changes": list(seen.changes[:MAX_SHOWN]),
+        "more_changes": max(0, len(seen.changes) - MAX_SHOWN),
+        "problems": problems[:MAX_SHOWN],
+        "shares": [f"Round {s.round}: tables {', '.join(map(str, s.tables))} share." for s in seen.new_shares],
+        "unplayed": [
+            f"Round {u.round}, table {u.table}: boards {runs(u.boards)}, {verdict_words(u.verdict)}."
+            for u in seen.unplayed
+        ],
+        "orphans": [
+            f"Round {p.round}, table {p.table}, board {p.board}: {p.ns} against {p.ew}."
+            for p in seen.orphans[:MAX_SHOWN]
+        ],
+        "results_before": seen.results_before,
+        "results_after": seen.results_after,
+        "copies": max(movement.copies_to_deal().values(), default=1),
+    }
+
+
+def plan_view(desk: Desk) -> list[dict[str, Any]]:
+    """Every section with what happened to its plan; each event says whether it can still be taken back by itself."""
+    event = desk.event
+    stored = desk.store.read(lambda c: desk_store.desk_events(c, event, "happening"))
+    return [_section_view(desk, section.letter, stored) for section in desk.setup.sections]
+
+
+def _section_view(desk: Desk, letter: str, stored: Sequence[DeskEvent]) -> dict[str, Any]:
+    section = desk.setup.section_called(letter)
+    if section is None or section.movement is None:
+        return {"section": letter, "movement": None, "events": []}
+    kept = kept_of(desk, letter)
+    plan, items = kept.plan, [item for item in stored if item.data["section"] == letter]
+    counting = {id(one) for one in active(kept.events)}
+    events = []
+    for at, (happening, item) in enumerate(zip(kept.events, items, strict=False)):
+        off = not isinstance(happening, h.Undone) and id(happening) not in counting
+        events.append(
+            {
+                "position": at,
+                "kind": item.data["event"]["kind"],
+                "words": words(happening),
+                "undone": off,
+                "actor": item.actor,
+                "wall": item.wall,
+            }
+        )
+    movement = plan.actual
+    return {
+        "section": letter,
+        "movement": movement.name,
+        "planned": plan.planned.name,
+        "kind": movement.kind,
+        "format": movement.format.value,
+        "rounds": movement.rounds,
+        "tables": movement.tables,
+        "boards": runs(movement.board_numbers),
+        "contestants": list(movement.contestants),
+        "swiss": movement.kind in SWISS,
+        "gone": sorted(plan.gone),
+        "without_standing": sorted(plan.without_standing),
+        "numbers": [{"pair": n.pair, "number": n.number, "round": n.round} for n in plan.numbers],
+        "substitutes": [words(one) for one in plan.lineups],
+        "unplayed": [
+            {"round": u.round, "table": u.table, "ns": u.ns, "ew": u.ew, "boards": list(u.boards)}
+            | {"instead": verdict_words(u.verdict)}
+            for u in plan.unplayed
+        ],
+        "events": events,
+    }
