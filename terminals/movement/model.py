@@ -261,6 +261,13 @@ class Movement:
         """The tables that play in a round."""
         return tuple(seating for seating in self.seatings if seating.round == round)
 
+    def ranked_number(self, number: int, round: int) -> int:
+        """The number under which a pair is ranked that showed ``number`` in a round: the last one that it shows."""
+        for change in sorted(self.renumbered, key=lambda n: n.round):
+            if change.round > round and change.pair == number:
+                number = change.number
+        return number
+
     def boards_of(self, pair: int) -> tuple[int, ...]:
         """Boards that the pair is to play, in playing order."""
         return tuple(board for seating in self.plays(pair) for board in seating.boards)

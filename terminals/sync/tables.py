@@ -152,6 +152,7 @@ def scoring_input(
 
     plans: section letter -> plan, where things happened: boards that were taken out with an artificial score in their
     place count (Law 12C2, 2007), unless somebody entered a result for them, and who is without standing is not ranked.
+    A pair that shows another number from a round on is ranked under its last one, with everything that it played.
     """
     plans = plans or {}
     sections = {section.letter: section for section in setup.sections}
@@ -210,7 +211,7 @@ def _rooms(setup: EventSetup, planned: Sequence[layout.Section]) -> list[layout.
 
 
 def _stands(plan: Plan, contestant: Contestant) -> bool:
-    return contestant.number not in plan.without_standing
+    return contestant.number not in {plan.last_number(pair) for pair in plan.without_standing}
 
 
 def _instead(letter: str, plan: Plan) -> Iterator[ResultLine]:
@@ -219,13 +220,17 @@ def _instead(letter: str, plan: Plan) -> Iterator[ResultLine]:
         ns, ew = one.verdict.ns, one.verdict.ew
         if ns is None or ew is None or one.ns == one.ew:
             continue
+        shown = [Contestant(letter, plan.number_of(pair, one.round)) for pair in (one.ns, one.ew)]
+        ranked = [Contestant(letter, plan.last_number(pair)) for pair in (one.ns, one.ew)]
         for board in one.boards:
             yield ResultLine(
                 board,
-                Contestant(letter, one.ns),
-                Contestant(letter, one.ew),
+                shown[0],
+                shown[1],
                 Artificial(_percent(ns), _percent(ew)),
                 letter,
+                ns_players=(ranked[0],) if ranked != shown else (),
+                ew_players=(ranked[1],) if ranked != shown else (),
             )
 
 
@@ -244,6 +249,11 @@ def result_line(row: CurrentResult, section: Section) -> ResultLine:
         if seating is not None and seating.players:
             north, east, south, west = (Contestant(play.section, one) for one in seating.players)
             ns_players, ew_players = (north, south), (east, west)
+    elif section.movement is not None and section.movement.renumbered:
+        where = movement_numbers(section.movement).meetings.get((play.board, play.ns, play.ew))
+        at = row.round or (where[0] if where is not None else section.movement.rounds)
+        ns_players = (Contestant(play.section, section.movement.ranked_number(play.ns, at)),)
+        ew_players = (Contestant(play.section, section.movement.ranked_number(play.ew, at)),)
     elif section.movement is not None and section.movement.format is Format.TEAMS:
         ours, theirs = section.movement.team_of(play.ns), section.movement.team_of(play.ew)
         if ours is not None and theirs is not None and ours is not theirs:

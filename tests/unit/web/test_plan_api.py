@@ -569,3 +569,37 @@ def test_proposals_for_a_room_of_several_sections(tmp_path: Path) -> None:
             assert {"mitchell", "howell", "swiss-teams", "scissors", "rainbow"} <= kinds
 
     asyncio.run(run())
+
+
+def test_a_pair_shows_another_number_and_keeps_what_it_has_played(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, "mitchell:5x2") as client:
+            people = [{"pair": 3, "players": [{"name": "Anna"}, {"name": "Jan"}]}]
+            await ok(client, "/setup/people", {"people": people})
+            await play(client, rounds=range(1, 3))
+            before = {row["pair"]: row for group in await ok(client, "/ranking") for row in group["rows"]}
+            done = await change(client, "renumbered", pair=3, number=33, round=3)
+            assert done["proof"]["replays"] == 0
+            seat = movement(client).seat(33, 3)
+            assert movement(client).at(3, seat.table).ns == 33
+            plan = client.desk.setup.table_plan(1, 3)
+            assert plan is not None
+            assert [one.ns for one in plan.rounds] == [3, 3, 33, 33, 33]
+            assert plan.rounds[1].next_ns == 3, "the way to the next table is not lost with the old number"
+            after = {row["pair"]: row for group in await ok(client, "/ranking") for row in group["rows"]}
+            assert 3 not in after
+            assert (after[33]["value"], after[33]["boards"]) == (before[3]["value"], before[3]["boards"])
+            await play(client, rounds=range(3, 6))
+            card = await ok(client, "/pairs/A/33")
+            assert len(card["lines"]) == 10
+            assert card["names"] == "Anna - Jan"
+            assert {one["pair"] for group in await ok(client, "/ranking") for one in group["rows"]} == {
+                *range(1, 11)
+            } - {3} | {33}
+            # nobody else may take the number, and what the pair plays counts as before
+            body = {"section": "A", "event": {"kind": "renumbered", "pair": 4, "number": 33, "round": 4}}
+            assert (await client.post("/plan/preview", body)).status_code == 409
+            items = {one["key"]: one for one in await ok(client, "/checklist")}
+            assert items["results"]["done"] is True
+
+    asyncio.run(run())
