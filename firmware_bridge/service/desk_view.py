@@ -308,9 +308,13 @@ def scorecard_view(desk: Desk, section: str, pair: int) -> dict[str, Any]:
     lines = []
     for row in desk.rows.values():
         play = row.play
-        if play.section != found.letter or pair not in (play.ns, play.ew) or row.content is None:
+        if play.section != found.letter or row.content is None:
             continue
-        north_south = play.ns == pair
+        at = place_of(desk, row)[0]
+        sides = [found.movement.ranked_number(number, at) for number in (play.ns, play.ew)]
+        if pair not in sides:
+            continue
+        north_south = sides[0] == pair
         opponents = play.ew if north_south else play.ns
         seen, scored = row_view(desk, row), points.get(play)
         side = None if scored is None or seen["hidden"] else (scored.ns if north_south else scored.ew)
