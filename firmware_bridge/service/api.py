@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from firmware_bridge.errors import FirmwareBridgeError, StoreError
-from firmware_bridge.service import api_deal, api_desk, api_plan, api_public, api_table
+from firmware_bridge.service import api_deal, api_desk, api_plan, api_public, api_rulings, api_table
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_guard import Guard
 from firmware_bridge.service.api_openapi import document
@@ -44,6 +44,7 @@ def operations(desk: Desk, dealing: Any = None) -> list[Operation]:
         *api_public.operations(),
         *api_table.operations(),
         *api_desk.operations(),
+        *api_rulings.operations(),
         *api_plan.operations(),
         *api_deal.operations(dealing),
     ]
@@ -131,6 +132,8 @@ def _told(error: FirmwareBridgeError) -> JSONResponse:
     status = 400 if error.code.startswith("bad-") or error.code in ("usage", "too-long", "no-name") else 409
     if error.code.startswith("no-such") or error.code == "withheld":
         status = 404
+    if error.code == "not-allowed":
+        status = 403
     return JSONResponse({"error": error.as_dict()}, status)
 
 

@@ -21,7 +21,7 @@ from firmware_bridge.service import desk_alerts, desk_files, desk_view
 from firmware_bridge.service.api_access import ROLES, Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_actions import ACTIONS, Action, preview
+from firmware_bridge.service.desk_actions import ACTIONS, Action, preview, rules
 from firmware_bridge.service.desk_checks import PLAYERS
 from firmware_bridge.service.desk_stream import MAX_STREAMS, event_stream
 from firmware_bridge.service.desk_values import play_of, seat_of
@@ -215,6 +215,8 @@ def _act(name: str, action: Action) -> Any:
     async def run(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
         if not desk.has_event:
             raise EntryError("no event is set up yet.", code="no-event")
+        if not caller.may("director") and rules(desk, name, body):
+            raise EntryError("a ruling is the director's (Law 12).", code="not-allowed")
         return JSONResponse(await action.run(desk, {"actor": caller.role, **body}))
 
     return run
@@ -222,7 +224,12 @@ def _act(name: str, action: Action) -> Any:
 
 def _preview(name: str) -> Any:
     async def run(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
-        return JSONResponse(preview(desk, name, body))
+        if not desk.has_event:
+            raise EntryError("no event is set up yet.", code="no-event")
+        look = ACTIONS[name].look
+        return JSONResponse(
+            preview(desk, name, body) if look is None else await look(desk, {"actor": caller.role, **body})
+        )
 
     return run
 
@@ -275,7 +282,7 @@ def operations() -> list[Operation]:
     for name, action in ACTIONS.items():
         path = f"{ROOT}/actions/{name}"
         found.append(Operation(post, path, action.role, action.words, _act(name, action), action.fields))
-        if action.preview:
+        if action.preview or action.look is not None:
             words = f"What it would do to the ranking: {action.words}"
             found.append(Operation(post, f"{path}/preview", "assistant", words, _preview(name), action.fields))
     return found

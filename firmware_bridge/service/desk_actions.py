@@ -12,25 +12,33 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from firmware_bridge.errors import EntryError
+from firmware_bridge.service import desk_ruling_acts as ruling_acts
+from firmware_bridge.service import desk_scoring as scoring
 from firmware_bridge.service import desk_session as session
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_rulings import free
 from firmware_bridge.service.desk_values import Body, by_of, content_of, play_of, text_of, whole_of
 from firmware_bridge.service.desk_view import ranking_view
-from terminals.result import Artificial, BoardState, NotPlayed, NotPlayedReason
+from terminals.result import Artificial, Assigned, BoardState, NotPlayed, NotPlayedReason, PassedOut, Played
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, PlayStatus
-from terminals.sync.director import Act, Director, artificial_side
+from terminals.sync.director import Act, By, Director, artificial_side
+from terminals.sync.ruling_log import acts_of
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """role: least role that may do it. fields: name -> words for the API document; those with "?" are optional."""
+    """role: least role that may do it. fields: name -> words for the API document; those with "?" are optional.
+
+    preview: whether ``preview`` knows it. look: a preview of its own.
+    """
 
     role: str
     words: str
     fields: Mapping[str, str]
     run: Callable[[Desk, Body], Awaitable[dict[str, Any]]]
     preview: bool = False
+    look: Callable[[Desk, Body], Awaitable[dict[str, Any]]] | None = None
 
 
 # --- acts on results ---------------------------------------------------------------------------------------------
@@ -43,10 +51,46 @@ def _seen(body: Body) -> int | None:
 Work = Callable[[Director], Act]
 
 
-async def _direct(desk: Desk, body: Body, work: Work) -> dict[str, Any]:
-    by, setup = by_of(desk, body), desk.setup
+async def _direct(desk: Desk, op: str, body: Body) -> dict[str, Any]:
+    if op == "undo":
+        done = await ruling_acts.undo(desk, body)
+        if done is not None:
+            return done
+    work, by, setup = _work(op, body), by_of(desk, body), desk.setup
+    if op not in ("undo", "leave"):
+        _look_at(desk, op, body, by)
     act = await desk.submit(lambda connection: work(Director(connection, setup, by)))
     return {"action": act.action}
+
+
+def _look_at(desk: Desk, op: str, body: Body, by: By) -> None:
+    """Refuse what a ruling decides, an artificial score without a reason, what can't be scored. Raises EntryError."""
+    play = play_of(body)
+    free(desk, [play])
+    if op not in ("correct", "artificial"):
+        return
+    content = _previewed(op, body)
+    if not isinstance(content, (Artificial, Assigned)):
+        return
+    row = desk.rows.get(play)
+    if op == "artificial" and row is not None and isinstance(row.content, (Played, PassedOut)) and not by.note.strip():
+        raise EntryError(
+            "An artificial score for a board that was played needs a reason (Law 12C2).",
+            where=f"board {play.board}",
+            next_step="Give the facts in a few words, as note.",
+            code="contradictory-ruling",
+        )
+    held = row or CurrentResult(play, None, PlayStatus.NONE, (), (), False, 0, 0, 0, 0, 0)
+    desk.score_of({**desk.rows, play: replace(held, content=content)}.values())
+
+
+def rules(desk: Desk, name: str, body: Body) -> bool:
+    """True when an act that assistants may do is about an adjusted score (Law 12), which only the director gives."""
+    if name == "undo":
+        return body.get("action") in acts_of(desk.facts.decided.rulings)
+    given = body.get("result")
+    adjusted = isinstance(given, Mapping) and given.get("is") in ("artificial", "assigned")
+    return name == "correct" and ("ns_outcomes" in body or adjusted)
 
 
 def _work(op: str, body: Body) -> Work:
@@ -93,7 +137,7 @@ def _target(body: Body, play: PlayKey) -> PlayKey:
 
 def _result_action(op: str) -> Callable[[Desk, Body], Awaitable[dict[str, Any]]]:
     async def run(desk: Desk, body: Body) -> dict[str, Any]:
-        return await _direct(desk, body, _work(op, body))
+        return await _direct(desk, op, body)
 
     return run
 
@@ -147,6 +191,11 @@ def _flat(groups: list[dict[str, Any]]) -> dict[tuple[str, int], dict[str, str]]
         for group in groups
         for row in group["rows"]
     }
+
+
+async def _publish(desk: Desk, body: Body) -> dict[str, Any]:
+    await scoring.remember(desk)
+    return await session.publish(desk, body)
 
 
 _PLAY = {"section": "letter", "board": "number", "ns": "pair", "ew": "pair", "play?": "instance, 1 if left out"}
@@ -221,9 +270,7 @@ ACTIONS: Mapping[str, Action] = {
         "assistant", "A terminal takes over a table.", {"device": "16 hex digits", **_SEAT}, session.replace
     ),
     "refuse": Action("assistant", "A terminal is not used tonight.", {"device": "16 hex digits"}, session.refuse),
-    "publish": Action(
-        "director", "Results are available; the correction period begins (Law 79C).", _BY, session.publish
-    ),
+    "publish": Action("director", "Results are available; the correction period begins (Law 79C).", _BY, _publish),
     "live": Action("director", "Show the ranking in public while play goes on.", {"on": "true or false"}, session.live),
     "clock": Action(
         "assistant", "Start the clock of a round.", {"round": "number", "minutes": "number"}, session.clock
@@ -246,14 +293,67 @@ ACTIONS: Mapping[str, Action] = {
         {
             "section?": "letter",
             "pair?": "contestant",
-            "amount?": "-1/4, negative for a penalty",
+            "amount?": "-1/4, negative for a penalty; left out: the standard one",
             "unit?": "top, percent, matchpoints, imps, points or vps",
-            "reason?": "words",
+            "reason": "words",
             "law?": "90",
             "undo?": "number of a penalty to take back",
             "actor?": "who decides",
         },
-        session.penalty,
+        ruling_acts.penalty,
+    ),
+    "ruling": Action(
+        "director",
+        "A ruling: an adjusted score, a penalty, an award (Laws 12, 81-91).",
+        ruling_acts.RULING_FIELDS,
+        ruling_acts.run("ruling"),
+        look=ruling_acts.look("ruling"),
+    ),
+    "fouled": Action(
+        "director",
+        "A fouled board: groups that are scored apart (Law 87).",
+        ruling_acts.FOULED_FIELDS,
+        ruling_acts.run("fouled"),
+        look=ruling_acts.look("fouled"),
+    ),
+    "ruling-confirm": Action(
+        "director",
+        "A proposed ruling counts; or an appeal is withdrawn.",
+        {**ruling_acts.STEP_FIELDS, "seen?": "changes of the result when looked at"},
+        ruling_acts.run("ruling-confirm"),
+        look=ruling_acts.look("ruling-confirm"),
+    ),
+    "ruling-withdraw": Action(
+        "director",
+        "A ruling counts no longer; the result of the table stands again.",
+        ruling_acts.STEP_FIELDS,
+        ruling_acts.run("ruling-withdraw"),
+        look=ruling_acts.look("ruling-withdraw"),
+    ),
+    "ruling-appeal": Action(
+        "director",
+        "A contestant appeals against a ruling (Law 92).",
+        ruling_acts.APPEAL_FIELDS,
+        ruling_acts.run("ruling-appeal"),
+    ),
+    "ruling-uphold": Action(
+        "director",
+        "The appeal was heard, the ruling stands (Law 93).",
+        ruling_acts.STEP_FIELDS,
+        ruling_acts.run("ruling-uphold"),
+    ),
+    "scoring": Action(
+        "director",
+        "Score the event in another way, also after play.",
+        scoring.FIELDS,
+        scoring.change,
+        look=scoring.preview,
+    ),
+    "merge-guest": Action(
+        "director",
+        "A guest turns out to be a member: where the guest sat, the member sat.",
+        {"guest": "name or number", "member": "number on the club's list", "actor?": "who decides"},
+        scoring.merge,
     ),
     "forget-code": Action(
         "assistant",

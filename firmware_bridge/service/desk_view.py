@@ -13,6 +13,9 @@ from dealer.board import vulnerability_of
 from dealer.cards import card_name
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_rulings import content_words, on_play_view, penalties_view, ruling_view
+from firmware_bridge.service.desk_scoring import scoring_view
+from firmware_bridge.service.ranking import EventScore
 from terminals.result import Played
 from terminals.scoring.boards import LineScore, SideScore
 from terminals.scoring.contract_score import score_ns
@@ -24,6 +27,7 @@ from terminals.store.desk import DeviceState
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, device_hex
 from terminals.sync.projection import resolve
+from terminals.sync.ruling_log import on_play, pending
 from terminals.sync.sense import WARNINGS, movement_numbers
 from terminals.sync.setup import Section, section_letter
 from terminals.sync.tables import CellState, cell_state, cells, plan_warnings, scoring_input, unplanned
@@ -50,7 +54,9 @@ def event_view(desk: Desk) -> dict[str, Any]:
         "settings": {**setup.settings.as_dict(), "director_pin": bool(setup.settings.director_pin)},
         "method": facts.method.value,
         "live": facts.live,
-        "penalties": list(facts.penalties.values()),
+        "scoring": scoring_view(desk.setup, desk.conditions),
+        "penalties": penalties_view(desk),
+        "appeals": len(pending(facts.decided.kept)),
         "deals": bool(facts.deal_set),
         "clock": facts.clock,
         "published_at": desk.period.published_at,
@@ -118,9 +124,10 @@ def row_view(desk: Desk, row: CurrentResult, *, warned: bool = True, veiled: boo
     return {
         **out,
         "state": cell_state(row, final=desk.period.final).value,
-        "text": "" if row.content is None else str(row.content),
+        "text": content_words(row.content),
         "score": None if row.content is None else score_ns(row.content, play.board),
         "warnings": list(dict.fromkeys(warnings)),
+        "rulings": on_play_view(desk, play),
         "ruled": row.ruled,
     }
 
@@ -231,7 +238,8 @@ def board_view(desk: Desk, section: str, board: int, *, public: bool = False, ve
         if isinstance(row.content, Played) and row.content.lead is not None and not public and not seen["hidden"]:
             lead = card_name(row.content.lead)
         if public:
-            seen = {name: seen[name] for name in ("ns", "ew", "text", "score", "hidden")}
+            laws = [one["law"] for one in seen.get("rulings", ())]
+            seen = {**{name: seen[name] for name in ("ns", "ew", "text", "score", "hidden")}, "laws": laws}
         open_line = scored is not None and not seen["hidden"]
         lines.append(
             {
@@ -272,7 +280,7 @@ def _percent(side: SideScore | None) -> str | None:
     return None if value is None else decimal_text(value, 1)
 
 
-def ranking_view(desk: Desk, score: SessionScore | None = None) -> list[dict[str, Any]]:
+def ranking_view(desk: Desk, score: EventScore | None = None) -> list[dict[str, Any]]:
     """One entry for each winner group: name and rows, best first."""
     scored = desk.score() if score is None else score
     names = [group.name for group in scoring_input(desk.setup, []).groups]
@@ -283,6 +291,7 @@ def ranking_view(desk: Desk, score: SessionScore | None = None) -> list[dict[str
             {
                 "name": {"NS": "North-South", "EW": "East-West"}.get(name, "" if len(scored.rankings) == 1 else name),
                 "direction": name if name in ("NS", "EW") else "",
+                "unit": scored.units[at],
                 "rows": [
                     {
                         "place": row.place_text,
@@ -327,13 +336,20 @@ def scorecard_view(desk: Desk, section: str, pair: int) -> dict[str, Any]:
                 "opponents": opponents,
                 "names": desk.names_of(found.letter, opponents),
                 "text": seen["text"],
+                "laws": [one["law"] for one in seen.get("rulings", ())],
                 "score": own,
                 "percent": _percent(side),
                 "points": _points(side),
             }
         )
     lines.sort(key=lambda line: (line["round"], line["board"]))
-    return {"section": found.letter, "pair": pair, "names": desk.names_of(found.letter, pair), "lines": lines}
+    penalties = [
+        {name: one[name] for name in ("amount", "unit", "law", "reason")}
+        for one in penalties_view(desk)
+        if (one["section"], one["pair"]) == (found.letter, pair)
+    ]
+    names = desk.names_of(found.letter, pair)
+    return {"section": found.letter, "pair": pair, "names": names, "lines": lines, "penalties": penalties}
 
 
 def rounds_view(desk: Desk) -> list[dict[str, Any]]:
@@ -373,23 +389,28 @@ def play_view(desk: Desk, play: PlayKey) -> dict[str, Any]:
         "attention": [ATTENTION_WORDS.get(code, code) for code in state.attention],
         "warnings": [WARNINGS.get(code, code) for code in state.warnings] if not hidden else [],
         "content": None if hidden else content_json.to_json(state.content),
-        "text": "" if hidden or state.content is None else str(state.content),
+        "text": "" if hidden else content_words(state.content),
+        "rulings": [ruling_view(desk, one) for one in on_play(desk.facts.decided.kept, play)],
         "claims": [
             {
                 "claim": at,
                 "terminal": device_hex(claim.device),
                 "table": claim.table,
-                "text": "" if hidden else ("erased" if claim.content is None else str(claim.content)),
+                "text": "" if hidden else ("erased" if claim.content is None else content_words(claim.content)),
                 "confirmed": claim.confirmed,
             }
             for at, claim in enumerate(state.claims)
         ],
+        "codes": {
+            "attention": list(state.attention),
+            "warnings": list(state.warnings) if not hidden else [],
+        },
         "actions": list(state.actions),
         "events": [
             {
                 "number": one.number,
                 "kind": one.kind.value,
-                "text": "" if hidden or one.content is None else str(one.content),
+                "text": "" if hidden else content_words(one.content),
                 "actor": one.actor or (f"terminal {device_hex(one.key.device)}" if one.key is not None else ""),
                 "second": one.second,
                 "note": one.note,

@@ -35,6 +35,33 @@ def _side(side: AssignedSide, board: int) -> str:
     return ", ".join(parts)
 
 
+def assigned_words(result: Assigned) -> str:
+    """The same for people: ``60% 4S N=, 40% -100``, the two sides apart when they differ."""
+    ns, ew = _side_words(result.ns), _side_words(result.ew)
+    return ns if ns == ew else f"NS {ns}; EW {ew}"
+
+
+def _side_words(side: AssignedSide) -> str:
+    if isinstance(side, Average):
+        return side.value
+    if isinstance(side, FixedPercent):
+        return f"{_percent(side.percent / 100)}"
+    parts = []
+    for outcome in side:
+        words = f"{outcome.result:+d}" if isinstance(outcome.result, int) else str(outcome.result)
+        parts.append(words if outcome.weight == 1 else f"{_percent(outcome.weight)} {words}")
+    return ", ".join(parts)
+
+
+def _percent(weight: Fraction) -> str:
+    """``60%``, or the fraction where two decimals do not say it exactly."""
+    hundredths = weight * 10_000
+    if hundredths.denominator != 1:
+        return str(weight)
+    text = f"{hundredths.numerator // 100}.{hundredths.numerator % 100:02d}".rstrip("0").rstrip(".")
+    return f"{text}%"
+
+
 def read_adjusted_note(text: str) -> Assigned | None:
     """The assigned score in a note, or None when there is none or it can't be."""
     match = _NOTE.search(text)

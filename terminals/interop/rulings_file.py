@@ -129,6 +129,21 @@ def board_state(ns: AssignedSide, ew: AssignedSide) -> BoardState:
     return Assigned(ns, ew)
 
 
+def ruled_result(both: str | None, ns: str | None, ew: str | None) -> BoardState | None:
+    """What a ruling gives a line: one score for both sides (``AVE+/AVE-``, ``not played``), or one for each; None when
+    it gives none. Raises EntryError."""
+    if both is None and ns is None and ew is None:
+        return None
+    if (both is None) == (ns is None and ew is None) or (ns is None) != (ew is None):
+        raise EntryError("Give score for both sides, or score_ns and score_ew.", where="score", code="bad-ruling")
+    if both is None:
+        return board_state(read_side(str(ns)), read_side(str(ew)))
+    if both.strip().lower() == "not played":
+        return NotPlayed(NotPlayedReason.OTHER)
+    first, slash, second = both.partition("/") if both.strip().upper().startswith("AVE") else (both, "", both)
+    return board_state(read_side(first), read_side(second if slash else both))
+
+
 class _Names:
     """Finds results and contestants by what is printed beside them."""
 
@@ -234,17 +249,7 @@ class _Reader:
         return ruling if state is RulingState.PROPOSED else ruling.moved(state)
 
     def _result(self, values: Mapping[str, Any]) -> BoardState | None:
-        both, ns, ew = (values.get(key) for key in ("score", "score_ns", "score_ew"))
-        if both is None and ns is None and ew is None:
-            return None
-        if (both is None) == (ns is None and ew is None) or (ns is None) != (ew is None):
-            raise EntryError("Give score for both sides, or score_ns and score_ew.", where="score", code="bad-ruling")
-        if both is not None and both.strip().lower() == "not played":
-            return NotPlayed(NotPlayedReason.OTHER)
-        if both is not None:
-            first, slash, second = both.partition("/") if both.upper().startswith("AVE") else (both, "", both)
-            return board_state(read_side(first), read_side(second if slash else both))
-        return board_state(read_side(str(ns)), read_side(str(ew)))
+        return ruled_result(*(values.get(key) for key in ("score", "score_ns", "score_ew")))
 
     def _penalty(self, values: Mapping[str, Any]) -> SessionAdjustment | None:
         if "penalty" not in values:

@@ -247,6 +247,22 @@ def people_known(connection: Connection, limit: int = 5000) -> list[tuple[str, s
     return [(str(number), str(name)) for number, name in rows]
 
 
+def places_of(connection: Connection, number: str, name: str) -> list[tuple[str, Person]]:
+    """(event, place) of everybody with this number, or this name and no number, in any event; "" is nobody."""
+    rows = connection.execute(
+        "SELECT event, section, pair, seat, number, name FROM person"
+        " WHERE (number = ? AND ? <> '') OR (name = ? AND ? <> '' AND number = '') ORDER BY event, section, pair, seat",
+        (number, number, name, name),
+    ).fetchall()
+    return [(str(event), Person(*rest)) for event, *rest in rows]
+
+
+def member(connection: Connection, number: str) -> str:
+    """The name of a player on the club's list, "" when the number is not on it."""
+    row = connection.execute("SELECT name FROM player WHERE number = ?", (number,)).fetchone()
+    return "" if row is None else str(row[0])
+
+
 def name_of_number(connection: Connection, number: str) -> str:
     """The name of a player's number, "" when nobody knows it."""
     row = connection.execute(

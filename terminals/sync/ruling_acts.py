@@ -24,7 +24,7 @@ from terminals.store import desk, results
 from terminals.store.desk import DeskEvent
 from terminals.store.values import PlayKey
 from terminals.sync import ruling_log as log
-from terminals.sync.director import By, Director, new_action
+from terminals.sync.director import Act, By, Director, new_action
 from terminals.sync.period import is_final
 from terminals.sync.projection import resolve
 from terminals.sync.ruling_log import Kept
@@ -33,11 +33,13 @@ from terminals.sync.setup import EventSetup
 
 @dataclass(frozen=True, slots=True)
 class RulingAct:
-    """What an act did: its id (for undo), the ruling as it is now (None when it was taken back), and what to know."""
+    """What an act did: its id (for undo), the ruling as it is now (None when it was taken back), what to know of it,
+    and the plays whose result it changed."""
 
     action: str
     kept: Kept | None
     notes: tuple[str, ...] = ()
+    plays: tuple[PlayKey, ...] = ()
 
 
 class RulingActs:
@@ -60,6 +62,7 @@ class RulingActs:
         self._event = desk.event_hex(setup.id)
         self._final = is_final(connection, self._event) if final is None else final
         self._action = action()
+        self._plays: dict[PlayKey, None] = {}
 
     def kept(self) -> dict[int, Kept]:
         return log.fold(self._events())
@@ -92,7 +95,7 @@ class RulingActs:
         if kept.counts:
             self._two_names()
             if kept.play is not None and kept.decides_result:
-                self._director().take_back(kept.play, self._chain(kept))
+                self._changed(self._director().take_back(kept.play, self._chain(kept)))
         return self._done(number)
 
     def appeal(self, number: int, by: Contestant, agreed: bool, minutes: Fraction | int | None) -> RulingAct:
@@ -142,9 +145,9 @@ class RulingActs:
         if any(kept[n].counts for kept in (before, after) for n in touched if n in kept):
             self._two_names()
         if results.of_action(self._connection, self._event, action):
-            self._director().undo(action)
+            self._changed(self._director().undo(action))
         log.check_all(after)
-        return RulingAct(self._action, after.get(min(touched)))
+        return RulingAct(self._action, after.get(min(touched)), (), tuple(self._plays))
 
     # --- inside ---
 
@@ -159,7 +162,10 @@ class RulingActs:
     def _done(self, number: int, notes: Sequence[str] = ()) -> RulingAct:
         kept = self.kept()
         log.check_all(kept)
-        return RulingAct(self._action, kept[number], tuple(notes))
+        return RulingAct(self._action, kept[number], tuple(notes), tuple(self._plays))
+
+    def _changed(self, act: Act) -> None:
+        self._plays.update((state.play, None) for state in act.states)
 
     def _find(self, number: int) -> Kept:
         found = self.kept().get(number)
@@ -236,7 +242,7 @@ class RulingActs:
             assert content is not None
             note = f"ruling {kept.number}, Law {kept.ruling.law}: {kept.ruling.reason}"
             log.check_all(self.kept())
-            self._director(note).rule(kept.play, content, seen)
+            self._changed(self._director(note).rule(kept.play, content, seen))
 
     def _chain(self, kept: Kept) -> list[str]:
         """The acts that gave the play its result: of the ruling, and of those that it replaced one after the other."""
