@@ -27,6 +27,7 @@ from firmware_bridge.wire.messages import Record
 from firmware_bridge.wire.record import record_auth
 from terminals.store.desk import DeviceState, Person
 from terminals.store.values import PlayKey
+from terminals.sync import seats
 from terminals.sync.setup import section_letter
 
 WAIT_S = 1.5
@@ -44,9 +45,17 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
         if row.play.section == letter and row.content is not None and place_of(desk, row)[1] == caller.table
     ]
     pairs = _pairs_here(desk, caller)
+    section, now = setup.section(caller.section), seated(desk, caller)
+    movement = None if section is None else section.movement
     names = {
         str(pair): [
-            desk.people[letter, pair, seat].name if (letter, pair, seat) in desk.people else "" for seat in ("1", "2")
+            "" if one is None else one.name
+            for one in seats.sitting(
+                desk.people,
+                letter,
+                pair,
+                seats.round_here(movement, pair, caller.table, 1 if now is None else now[0]),
+            )
         ]
         for pair in sorted(pairs)
     }
@@ -307,11 +316,13 @@ async def people(request: Request, desk: Desk, caller: Caller, body: Mapping[str
     found = body.get("players")
     if not isinstance(found, list) or len(found) > 2:
         raise EntryError("players is a list of at most two.", code="bad-value")
+    now = seated(desk, caller)
     people = []
     for seat, one in zip(("1", "2"), found, strict=False):
         if not isinstance(one, Mapping):
             raise EntryError("a player has a number and a name.", code="bad-value")
-        people.append(Person(letter, pair, seat, text_of(one, "number", 12, ""), text_of(one, "name", 80, "")))
+        place = seats.seat_at(desk.people, letter, pair, seat, 1 if now is None else now[0])
+        people.append(Person(letter, pair, place, text_of(one, "number", 12, ""), text_of(one, "name", 80, "")))
     await desk.save_people(people)
     return JSONResponse({"stored": len(people)})
 

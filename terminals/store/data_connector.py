@@ -234,6 +234,11 @@ def restore_queues(connection: Connection, club: str) -> int:
     return count
 
 
+def forget_later_seats(connection: Connection, event: str, section: str) -> None:
+    """Nobody takes a seat of this section later than at the start any more (``terminals.sync.seats``)."""
+    connection.execute("DELETE FROM person WHERE event = ? AND section = ? AND seat LIKE '%@%'", (event, section))
+
+
 def all_events(connection: Connection) -> list[ProgramEvent]:
     """Every event that a program ever set up."""
     rows = connection.execute(

@@ -19,8 +19,9 @@ from firmware_bridge.wire.messages import (
 )
 from firmware_bridge.wire.numbers import NameHow
 from terminals.players import fold
-from terminals.store import desk
+from terminals.store import desk, results
 from terminals.store.desk import Person
+from terminals.sync import seats
 from terminals.sync.sense import Senseless
 from terminals.sync.setup import EventSetup
 
@@ -31,20 +32,30 @@ MAX_NUMBER = 12
 GUEST = "Guest"
 
 
-def names_of_table(connection: Connection, setup: EventSetup, seat: tuple[int, int]) -> Names | None:
-    """The names of everybody who comes to a table, or None when names are not shown."""
+def names_of_table(connection: Connection, setup: EventSetup, seat: tuple[int, int], round: int = 0) -> Names | None:
+    """The names of everybody who comes to a table, or None when names are not shown.
+
+    round: on the table's screen, 0 when it is not known; of a pair that other people join later those are told who are
+    there when it comes to this table.
+    """
     section = setup.section(seat[0])
     if section is None or not setup.settings_of(section.number).names:
         return None
-    wanted: set[int] | None = None
-    if section.movement is not None:
-        seatings = [one for one in section.movement.seatings if one.table == seat[1]]
-        wanted = {pair for one in seatings for pair in (one.ns, one.ew)}
+    event, movement = desk.event_hex(setup.id), section.movement
+    people = seats.by_place(one for one in desk.people(connection, event) if one.section == section.letter)
+    pairs = {pair for _, pair, _ in people}
+    if movement is not None:
+        pairs &= {pair for one in movement.seatings if one.table == seat[1] for pair in one.contestants}
+    if not round:
+        rows = results.of_table_and_board(connection, event, section.letter, seat[1], 0)
+        round = max((row.round for row in rows), default=1)
     told = [
-        SeatName(one.pair, int(one.seat), fit_text(one.name or one.number, NAME_BYTES))
-        for one in desk.people(connection, desk.event_hex(setup.id))
-        if one.section == section.letter and one.seat in ("1", "2") and (one.name or one.number)
-        if wanted is None or one.pair in wanted
+        SeatName(pair, number, fit_text(one.name or one.number, NAME_BYTES))
+        for pair in sorted(pairs)
+        for number, one in enumerate(
+            seats.sitting(people, section.letter, pair, seats.round_here(movement, pair, seat[1], round)), start=1
+        )
+        if one is not None and (one.name or one.number)
     ]
     return Names(tuple(told[:MAX_NAMES]))
 
@@ -94,4 +105,6 @@ def person_of(connection: Connection, setup: EventSetup, record: NameRecord) -> 
         name = text[:80] or GUEST
     else:
         raise Senseless("the kind of name is not known")
-    return Person(section.letter, record.pair, str(record.seat), number, name)
+    people = seats.by_place(desk.people(connection, desk.event_hex(setup.id)))
+    place = seats.seat_at(people, section.letter, record.pair, str(record.seat), record.round or 1)
+    return Person(section.letter, record.pair, place, number, name)

@@ -73,7 +73,7 @@ def answer(connection: Connection, setup: EventSetup, question: TakeQuestion) ->
         if isinstance(asked, EntryCheck):
             return _check(connection, setup, question, asked)
         if asked.what == AskFor.NAMES:
-            names = names_of_table(connection, setup, question.seat)
+            names = names_of_table(connection, setup, question.seat, asked.round)
             return Reply() if names is None else Reply((names,))
         return Reply(feedback(connection, setup, question.seat, asked))
     except (Senseless, FirmwareBridgeError):

@@ -258,7 +258,9 @@ class Terminal:
         self._radio.send(self.address, Kind.NAME_SEARCH, {"search": self._searches, "text": text})
 
     def ask_names(self) -> None:
-        self._radio.send(self.address, Kind.ASK, {"what": Ask.NAMES, "round": 0, "board": 0})
+        shown = self.shown_round()
+        fields = {"what": Ask.NAMES, "round": shown["round"] if shown else 0, "board": 0}
+        self._radio.send(self.address, Kind.ASK, fields)
 
     def _pair_text(self, direction: str, pair: int) -> str:
         who = " - ".join(name for seat in (1, 2) if (name := self.names.get((pair, seat))))

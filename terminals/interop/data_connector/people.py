@@ -7,17 +7,19 @@ change there (a name, a swap, somebody who left) is found by comparing, and queu
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firmware_bridge.db import Connection
 from terminals.interop.data_connector.movements import places_of
+from terminals.interop.data_connector.result_rows import Section
 from terminals.interop.data_connector.shapes import PLAYER, SEAT, Dto, blank, dumps
 from terminals.interop.data_connector.structure import Structure
 from terminals.movement.model import Format
 from terminals.store import data_connector as store
 from terminals.store import desk
 from terminals.store.desk import Person
+from terminals.sync.seats import from_round, later_seat
 
 MAX_NAME = 80
 
@@ -51,6 +53,8 @@ def unknown_numbers(connection: Connection, structure: Structure, session: str, 
 def put_seats(connection: Connection, structure: Structure, session: str, rows: Sequence[Dto]) -> None:
     """Who sits where; players must have been told before."""
     known = store.states(connection, structure.event, session, "player")
+    places: dict[str, dict[tuple[int, int, int], tuple[int, str]]] = {}
+    explicit: dict[str, Section] = {}
     for dto in rows:
         section = structure.section(dto["SectionLetters"])
         if section is None:
@@ -59,15 +63,44 @@ def put_seats(connection: Connection, structure: Structure, session: str, rows: 
         store.put_state(connection, structure.event, session, "seat", key, dumps(dto))
         if section.movement is None:
             continue
-        wanted = (max(1, dto["RoundNumber"]), dto["TableNumber"], dto["Direction"])
-        number = (dto["PlayerNumber"] or "").strip()
-        name = full_name(dto)
-        if number and number in known:
-            name = full_name(json.loads(known[number]))
-        for contestant, seat, *place in places_of(section.movement):
-            if tuple(place) == wanted:
-                person = Person(section.letter, contestant, seat, number, name)
-                desk.save_person(connection, structure.event, person)
+        if dto["RoundNumber"] > 1 and section.movement.format is not Format.INDIVIDUAL:
+            explicit[section.letters] = section
+        if section.letters not in places:
+            places[section.letters] = {(r, t, d): (who, seat) for who, seat, r, t, d in places_of(section.movement)}
+        found = places[section.letters].get((max(1, dto["RoundNumber"]), dto["TableNumber"], dto["Direction"]))
+        if found is not None:
+            desk.save_person(connection, structure.event, Person(section.letter, *found, *_who(dto, known)))
+    for section in explicit.values():
+        _seat_later_rounds(connection, structure, session, section, known)
+
+
+def _who(dto: Dto, known: Mapping[str, str]) -> tuple[str, str]:
+    """Number and name that a participation says."""
+    number = (dto["PlayerNumber"] or "").strip()
+    return number, full_name(json.loads(known[number]) if number in known else dto)
+
+
+def _seat_later_rounds(
+    connection: Connection, structure: Structure, session: str, section: Section, known: Mapping[str, str]
+) -> None:
+    """Of a section whose seats are told for every round: who sits elsewhere than in the round before."""
+    event, movement = structure.event, section.movement
+    assert movement is not None
+    told = store.states(connection, event, session, "seat")
+    store.forget_later_seats(connection, event, section.letter)
+    now: dict[tuple[int, str], tuple[str, str]] = {}
+    for seating in movement.seatings:
+        for direction, pair in enumerate((seating.ns, seating.ew, seating.ns, seating.ew), start=1):
+            body = told.get(seat_key(section.letters, seating.table, seating.round, direction))
+            if body is None:
+                continue
+            seat, who = "1" if direction <= 2 else "2", _who(json.loads(body), known)
+            before = now.get((pair, seat))
+            now[pair, seat] = who
+            if before not in (None, who):
+                seat = later_seat(seat, seating.round)
+            if before != who:
+                desk.save_person(connection, event, Person(section.letter, pair, seat, *who))
 
 
 def seat_key(letters: str, table: int, round: int, direction: int) -> str:
@@ -84,7 +117,7 @@ def queue_people(connection: Connection, structure: Structure, session: str, *, 
     for section in structure.sections(session):
         if section.movement is None:
             continue
-        places = list(places_of(section.movement))
+        places = [*places_of(section.movement), *_later_places(section, people)]
         told = {
             (contestant, seat): seats.get(seat_key(section.letters, table, round, direction))
             for contestant, seat, round, table, direction in places
@@ -94,7 +127,7 @@ def queue_people(connection: Connection, structure: Structure, session: str, *, 
             before = seats.get(seat_key(section.letters, table, round, direction))
             if person is None or _same(person, before, players):
                 continue
-            partner = told.get((contestant, "2" if seat == "1" else "1"))
+            partner = told.get((contestant, ("2" if seat[0] == "1" else "1") + seat[1:]))
             pairs = section.movement.format is not Format.INDIVIDUAL
             swapped = pairs and before is not None and partner is not None and _same(person, partner, players)
             dto = blank(
@@ -124,6 +157,21 @@ def queue_people(connection: Connection, structure: Structure, session: str, *, 
             key = seat_key(section.letters, table, round, direction)
             store.add_item(connection, event, session, "seat", key, dumps(dto))
     return count
+
+
+def _later_places(
+    section: Section, people: Mapping[tuple[str, int, str], Person]
+) -> list[tuple[int, str, int, int, int]]:
+    """As ``places_of``, of whoever takes a seat later than at the start."""
+    out = []
+    for letter, pair, seat in people:
+        base, round = from_round(seat)
+        if letter != section.letter or round == 1 or section.movement is None:
+            continue
+        seating = next((one for one in section.movement.in_round(round) if pair in (one.ns, one.ew)), None)
+        if seating is not None:
+            out.append((pair, seat, round, seating.table, (1 if pair == seating.ns else 2) + 2 * (base == "2")))
+    return out
 
 
 def _same(person: Person, told: str | None, players: dict[str, str]) -> bool:
