@@ -6,7 +6,7 @@ device refuses them with ``irregularities`` before it records anything. Laws 17-
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -261,6 +261,31 @@ class Auction:
     def review(self) -> tuple[CallEvent, ...]:
         """The whole auction for a review: all calls that count, with their alerts, never a part of it (Law 20B)."""
         return self.calls
+
+
+@dataclass(frozen=True, slots=True)
+class AuctionFinding:
+    """What is wrong with call ``number`` (from 1, cancelled ones counted) of a recorded auction."""
+
+    number: int
+    seat: Seat
+    fault: Irregularity
+
+    def __str__(self) -> str:
+        return f"call {self.number}, {self.seat.name.title()}: {self.fault}"
+
+
+def check_auction(auction: Auction) -> Iterator[AuctionFinding]:
+    """Irregular calls of a recorded auction that were neither accepted nor taken back: each call as made, in its turn.
+
+    An accepted call (Laws 27A, 29A) is no finding; one that was withdrawn or cancelled no longer counts.
+    """
+    so_far = Auction(auction.dealer)
+    for number, event in enumerate(auction.events, start=1):
+        if event.standing is Standing.MADE:
+            for fault in so_far.irregularities(event.seat, event.call):
+                yield AuctionFinding(number, event.seat, fault)
+        so_far = so_far.record(event)
 
 
 def _clockwise(first: Seat, count: int) -> list[Seat]:

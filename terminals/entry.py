@@ -203,6 +203,16 @@ CAUSES = {
     BOTH_SIDES: "both sides declared this suit, with too many tricks between them",
     OPPOSITE_SIGN: "every other table scored the other way",
     NOT_POSSIBLE: "the tricks are far from double dummy",
+    "auction-not-by-dealer": "the recorded auction has another dealer: the board was turned, or it is another one",
+    "auction-irregular": "the recorded auction has irregular calls that nobody accepted",
+    "auction-unfinished": "the recorded auction does not end",
+    "contract-not-of-auction": "the result's contract is not the one that the recorded auction reached",
+    "play-irregular": "the recorded play has a revoke, or a card out of turn or from no hand",
+    "play-other-tricks": "the recorded play and the result have different tricks",
+    "play-other-lead": "the recorded play begins with another lead than the result",
+    "hands-differ": "two tables have keyed in different hands for this board (Law 87)",
+    "hands-not-as-dealt": "the hands that the table keyed in are not those that were dealt (Law 87)",
+    "acceptance-not-proved": "the other side's code does not belong to the result that it should have accepted",
 }
 """Code -> words for the desk. None of them names a card."""
 

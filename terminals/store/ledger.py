@@ -6,7 +6,7 @@ decided in ``terminals.sync``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from firmware_bridge.db import Connection
@@ -131,6 +131,27 @@ def begin_in(connection: Connection, device: int, journal: int, event: str, next
         (device_hex(device), journal, first),
     )
     _add_boundary(connection, device, journal, first, event)
+
+
+def set_boundaries(connection: Connection, device: int, journal: int, parts: Sequence[tuple[int, str]]) -> None:
+    """The terminal itself says from which number on a journal belongs to which event; that counts from its first part
+    on. Records that are stored already stay where they are."""
+    known = boundaries(connection, device, journal)
+    first = min(number for number, _ in parts)
+    wanted: dict[int, str] = {}
+    before = next((of for number, of in reversed(known) if number < first), None)
+    for number, event in sorted(parts):
+        if event != before:
+            wanted[number] = event
+        before = event
+    if dict(item for item in known if item[0] >= first) == wanted:
+        return
+    connection.execute(
+        "DELETE FROM journal_event WHERE device = ? AND journal = ? AND first >= ?",
+        (device_hex(device), journal, first),
+    )
+    for number, event in wanted.items():
+        _add_boundary(connection, device, journal, number, event)
 
 
 def _add_boundary(connection: Connection, device: int, journal: int, first: int, event: str) -> None:

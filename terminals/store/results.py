@@ -103,6 +103,16 @@ def of_record(connection: Connection, event: str, key: RecordKey) -> ResultEvent
     return None if row is None else _event(row)
 
 
+def newest_before(connection: Connection, event: str, key: RecordKey, play: PlayKey) -> int | None:
+    """Number of the newest record before ``key`` in its journal that gave this play a result."""
+    row = connection.execute(
+        "SELECT MAX(seq) FROM result_event WHERE device = ? AND journal = ? AND seq < ? AND event = ? AND section = ?"
+        " AND board = ? AND ns = ? AND ew = ?",
+        (key.device_hex, key.journal, key.seq, event, play.section, play.board, play.ns, play.ew),
+    ).fetchone()
+    return None if row is None or row[0] is None else int(row[0])
+
+
 def of_action(connection: Connection, event: str, action: str) -> list[ResultEvent]:
     """The events of one act of the director."""
     rows = connection.execute(

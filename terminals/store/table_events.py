@@ -1,6 +1,6 @@
 """What tables record beside results: auctions, play, hands, positions, acceptances. Append-only. SQL only.
 
-``data`` is what the terminal sent (docs/protocol.md section 8); what it means is decided in ``terminals.sync.recorded``.
+``data`` is what the terminal sent (docs/protocol.md section 8); ``terminals.sync.recorded`` knows what it means.
 """
 
 from __future__ import annotations

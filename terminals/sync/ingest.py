@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from dealer.deal import Deal
 from firmware_bridge.db import Connection
-from firmware_bridge.wire.messages import Message, NameRecord
+from firmware_bridge.errors import FirmwareBridgeError
+from firmware_bridge.wire.messages import Message, NameRecord, TableRecord
 from firmware_bridge.wire.numbers import RecordKind
 from terminals.entry import Budget
 from terminals.store import desk, ledger, results
@@ -24,10 +26,13 @@ from terminals.store.values import (
     ResultEvent,
     device_hex,
 )
+from terminals.sync import take_table
 from terminals.sync.people import person_of
 from terminals.sync.period import is_final, locked_tables
 from terminals.sync.projection import AFTER_FINAL, LOCKED_TABLE, resolve, same_result
 from terminals.sync.questions import TakeQuestion, answer
+from terminals.sync.recorded import interpret_table
+from terminals.sync.roster import take_over
 from terminals.sync.sense import Meaning, Senseless, interpret, place_of
 from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter, setup_from_json
 
@@ -50,13 +55,34 @@ TAKEN = frozenset({Verdict.STORED, Verdict.QUARANTINED, Verdict.KNOWN})
 class TakeRecord:
     """Store a record. seat: section number and table at which the terminal was admitted. wall: for people to read.
 
-    name: when it is a NAME_RECORD; the body in ``raw`` is then its hash.
+    name, table: when it is a NAME_RECORD or a TABLE_RECORD; the body in ``raw`` is then its hash. deal: of the board
+    that a table record is about, None when it is not known.
     """
 
     raw: RawRecord
     seat: tuple[int, int] | None = None
     wall: str = ""
     name: NameRecord | None = field(default=None, repr=False)
+    table: TableRecord | None = field(default=None, repr=False)
+    deal: Deal | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TakeParts:
+    """A terminal says which of its records belong to which event: (journal, first seq, event id), in its order."""
+
+    device: int
+    parts: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeTable:
+    """The director lets a terminal take over a table, at the table."""
+
+    device: int
+    section: int
+    table: int
+    wall: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +128,7 @@ class TakeHole:
     last: int
 
 
-Job = TakeRecord | TakeJournal | TakeDevice | TakeAlarm | TakeDesk | TakeHole | TakeQuestion
+Job = TakeRecord | TakeParts | TakeTable | TakeJournal | TakeDevice | TakeAlarm | TakeDesk | TakeHole | TakeQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +136,7 @@ class Done:
     """verdict: of a record, None for other jobs. upto: highest number of its journal (or that of a hole) without a gap.
 
     refused: why a device could not be kept as asked (its table was taken meanwhile), else "". answers: to a question;
-    budget: of warnings that its table has left, None as before.
+    budget: of warnings that its table has left, None as before. devices: of the roster, as they are now.
     """
 
     verdict: Verdict | None = None
@@ -118,6 +144,7 @@ class Done:
     refused: str = ""
     answers: tuple[Message, ...] = ()
     budget: Budget | None = None
+    devices: tuple[Device, ...] = ()
 
 
 def ingest(connection: Connection, setup: EventSetup, jobs: Sequence[Job]) -> list[Done]:
@@ -159,6 +186,10 @@ class _Batch:
             if self._setup.sections:
                 ledger.begin_in(self._connection, job.device, job.journal, self._event, job.next_seq)
             self._events_of.pop((job.device, job.journal), None)
+        elif isinstance(job, TakeParts):
+            self._parts(job)
+        elif isinstance(job, TakeTable):
+            return self._take_over(job)
         elif isinstance(job, TakeDesk):
             desk.append_desk(
                 self._connection, self._event, desk.DeskEvent(job.kind, job.data, actor=job.actor, wall=job.wall)
@@ -225,6 +256,9 @@ class _Batch:
             seat = job.seat if home.event == self._event else None
             if job.name is not None:
                 self._name(job.name, home)
+            elif job.table is not None:
+                told = interpret_table(job.table, job.raw.key, home.setup, job.wall)
+                take_table.keep(self._connection, home.setup, told, job.deal)
             else:
                 events = self._events(job, interpret(job.raw.body, job.raw.key.seq, home.setup, seat), home)
         except Senseless as senseless:
@@ -236,12 +270,17 @@ class _Batch:
             reason = f"it could not be read ({type(error).__name__})"
         state = RecordState.QUARANTINED if reason else RecordState.STORED
         ledger.insert(self._connection, job.raw, event, state, reason)
+        if reason and job.table is not None:
+            # The ledger has its hash only: what it said is kept beside it for whoever looks into it.
+            take_table.set_aside(self._connection, event, job.table, job.raw.key, job.wall)
         plays = {item.play: results.of_play(self._connection, event, item.play) for item in events}
         for item in events:
             number = results.append(self._connection, event, item)
             plays[item.play].append(replace(item, number=number))
         for play, history in plays.items():
             results.put_current(self._connection, event, resolve(play, history))
+        if home is not None and events:
+            take_table.compare(self._connection, home.setup, events[-1])
         if reason:
             key = job.raw.key
             subject = f"{key.device_hex} {key.journal_hex} {key.seq}"
@@ -324,6 +363,24 @@ class _Batch:
 
     # --- the rest ---
 
+    def _parts(self, job: TakeParts) -> None:
+        by_journal: dict[int, list[tuple[int, str]]] = {}
+        for journal, first, event in job.parts:
+            by_journal.setdefault(journal, []).append((max(1, first), desk.event_hex(event)))
+        for journal, parts in by_journal.items():
+            ledger.set_boundaries(self._connection, job.device, journal, parts)
+            self._events_of.pop((job.device, journal), None)
+
+    def _take_over(self, job: TakeTable) -> Done:
+        try:
+            devices = take_over(self._connection, self._setup, job.device, job.section, job.table)
+        except FirmwareBridgeError as error:
+            return Done(refused=error.what)
+        old = next((device_hex(one.id) for one in devices if one.id != job.device), "")
+        place = {"section": job.section, "table": job.table, "old": old, "new": device_hex(job.device)}
+        desk.append_desk(self._connection, self._event, desk.DeskEvent("take-over", place, wall=job.wall))
+        return Done(devices=tuple(devices))
+
     def _question(self, job: TakeQuestion) -> Done:
         try:
             reply = answer(self._connection, self._setup, job)
@@ -365,6 +422,11 @@ class _Batch:
 
 def _place(job: TakeRecord) -> str:
     """Where a record comes from, for people; never what was played, nor who."""
+    if job.table is not None:
+        told = job.table
+        known = 1 <= told.section <= MAX_SECTIONS
+        section = section_letter(told.section) if known else f"section {told.section} "
+        return f"table {section}{told.table}, round {told.round}, board {told.board} (beside its result)"
     if job.name is None:
         return place_of(job.raw.body)
     known = 1 <= job.name.section <= MAX_SECTIONS

@@ -89,8 +89,22 @@ def replace_terminal(connection: Connection, setup: EventSetup, old: int, new: i
         raise EntryError(f"terminal {device_hex(old)} is at no table.", code="no-table")
     section, table = before.section, before.table
     aside = replace(before, section=0, table=0)
+    if setup.settings.need_key and not _device(connection, new).key:
+        raise EntryError(f"terminal {device_hex(new)} has no key.", next_step="Pair it first.", code="needs-key")
     desk.save_device(connection, aside)
     return [aside, *admit(connection, setup, new, section, table)]
+
+
+def take_over(connection: Connection, setup: EventSetup, new: int, section: int, table: int) -> list[Device]:
+    """The terminal takes a table, from the one that has it if there is one; gives the devices that changed."""
+    old = desk.holder(connection, section, table)
+    if old == new:
+        return [_device(connection, new)]
+    if _device(connection, new).state is DeviceState.REFUSED:
+        raise EntryError("this terminal is not used tonight.", code="refused")
+    if old is None:
+        return admit(connection, setup, new, section, table)
+    return replace_terminal(connection, setup, old, new)
 
 
 def pair(connection: Connection, device: int, key: bytes | None = None) -> tuple[Device, bytes]:

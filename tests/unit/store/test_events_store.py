@@ -31,10 +31,11 @@ from terminals.result import (
     Played,
     SitOut,
 )
-from terminals.store import content, data_connector, desk, ledger, results
+from terminals.store import content, data_connector, desk, ledger, results, table_events
 from terminals.store.data_connector import Mark, ProgramEvent
 from terminals.store.desk import DeskEvent, Device, DeviceState, EventRow, Person
 from terminals.store.schema import MIGRATIONS
+from terminals.store.table_events import TableEvent, TableEventKind
 from terminals.store.values import (
     EventKind,
     PlayKey,
@@ -75,7 +76,7 @@ def test_the_database_itself_refuses_a_second_row_under_a_key(database: Database
         ledger.insert(connection, RawRecord(KEY, bytes(13) + b"x", 1), EVENT, RecordState.STORED)
 
 
-@pytest.mark.parametrize("table", ["record", "result_event", "desk_event", "conflict"])
+@pytest.mark.parametrize("table", ["record", "result_event", "desk_event", "conflict", "table_event"])
 def test_history_can_not_be_changed_or_deleted(database: Database, table: str) -> None:
     raw = RawRecord(KEY, bytes(14), 1)
     with database.transaction() as connection:
@@ -84,6 +85,7 @@ def test_history_can_not_be_changed_or_deleted(database: Database, table: str) -
         assert not ledger.insert_conflict(connection, raw, EVENT)
         results.append(connection, EVENT, ResultEvent(EventKind.ENTERED, PlayKey("A", 1, 1, 2), PassedOut(), key=KEY))
         desk.append_desk(connection, EVENT, DeskEvent("call", {"table": 1}))
+        table_events.append(connection, EVENT, TableEvent(TableEventKind.PLAY, "A", 1, 1, 2, 1, 1, RecordKey(1, 2, 9)))
     for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET event = 'x'"):
         with pytest.raises(StoreError, match="append-only"), database.transaction() as connection:
             connection.execute(statement)
@@ -190,6 +192,7 @@ def test_a_file_with_something_in_every_table_is_found_undamaged(tmp_path: Path)
         results.set_reader_position(connection, "pages", 1)
         desk.append_desk(connection, EVENT, DeskEvent("call", {}))
         desk.save_person(connection, EVENT, Person("A", 1, "N"))
+        table_events.append(connection, EVENT, TableEvent(TableEventKind.PLAY, "A", 1, 1, 2, 1, 1, RecordKey(1, 2, 9)))
         desk.save_players(connection, [("1", "Ada", "ada")])
         desk.probe(connection)
         data_connector.begin_event(connection, ProgramEvent(EVENT, "F" * 32, "", "", 1, "{}"), ["E" * 32])
@@ -202,30 +205,75 @@ def test_a_file_with_something_in_every_table_is_found_undamaged(tmp_path: Path)
     Database.open(path, MIGRATIONS).close()
 
 
-FROZEN = Path(__file__).parent / "events_schema_1.sql"
+FROZEN = Path(__file__).parent
+VERSIONS = range(1, len(MIGRATIONS) + 1)
 
 
-def test_the_first_schema_never_changes() -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_released_schema_never_changes(version: int) -> None:
     """A released migration is frozen: files of that version are out there."""
-    statements = "\n".join(f"{' '.join(statement.split())};" for statement in MIGRATIONS[0].statements)
-    assert statements + "\n" == FROZEN.read_text(encoding="utf-8"), "add a migration instead of changing this one"
+    statements = "\n".join(f"{' '.join(statement.split())};" for statement in MIGRATIONS[version - 1].statements)
+    frozen = (FROZEN / f"events_schema_{version}.sql").read_text(encoding="utf-8")
+    assert statements + "\n" == frozen, "add a migration instead of changing this one"
 
 
-def test_a_file_of_the_first_version_opens_with_its_results(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
+def old_file(path: Path, version: int) -> None:
+    """A database as the program of that version left it: an evening with a result, a name and a boundary."""
     connection = sqlite3.connect(path)
-    connection.executescript(FROZEN.read_text(encoding="utf-8"))
+    for step in range(1, version + 1):
+        connection.executescript((FROZEN / f"events_schema_{step}.sql").read_text(encoding="utf-8"))
     connection.execute(
         "INSERT INTO record (device, journal, seq, body, crc, auth, event, state)"
         " VALUES ('00000000000000a1', 1, 1, x'00', 5, x'', 'e', 'stored')"
     )
-    connection.execute("PRAGMA user_version = 1")
+    connection.execute(
+        "INSERT INTO journal_event VALUES ('00000000000000a1', 1, 'e', 1)"
+        if version < 4
+        else "INSERT INTO journal_event VALUES ('00000000000000a1', 1, 1, 'e')"
+    )
+    connection.execute(
+        "INSERT INTO result_event (event, kind, section, board, ns, ew, play, content, round, place, device, journal,"
+        " seq, root, confirmed, warnings, action, target, actor, second, note, wall) VALUES ('e', 'entered', 'A', 7, 1,"
+        " 4, 1, ?, 1, 1, '00000000000000a1', 1, 1, 1, 1, '', '', '', '', '', '', '')",
+        (content.dumps(PassedOut()),),
+    )
+    connection.execute("INSERT INTO person (event, section, pair, seat, name) VALUES ('e', 'A', 1, '1', 'Ada')")
+    if version >= 3:
+        connection.execute("INSERT INTO player VALUES ('7', 'Ada', 'ada')")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.commit()
     connection.close()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_file_of_every_older_version_opens_with_what_it_held(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "old.db"
+    old_file(path, version)
     database = Database.open(path, MIGRATIONS)
     with database.transaction() as opened:
         assert [record.raw.key for record in ledger.records(opened)] == [RecordKey(0xA1, 1, 1)]
+        assert ledger.boundaries(opened, 0xA1, 1) == [(1, "e")]
+        assert [(item.play.board, item.content) for item in results.all_events(opened, "e")] == [(7, PassedOut())]
+        assert [person.name for person in desk.people(opened, "e")] == ["Ada"]
+        desk.save_person(opened, "e", Person("A", 1, "1", "", "Ada Łoś"))
+        assert ("A", 1) in table_events.people_changed(opened, "e", 0)[1]
+        assert list(table_events.all_events(opened, "e")) == []
     database.close()
+    Database.open(path, MIGRATIONS).close()  # a file of the newest version opens like any other
+
+
+def test_every_change_of_a_name_is_told_once(database: Database) -> None:
+    with database.transaction() as connection:
+        desk.save_person(connection, EVENT, Person("A", 3, "1", "77", "Ada"))
+        desk.save_person(connection, EVENT, Person("B", 4, "2", "78", "Jan"))
+        newest, changed = table_events.people_changed(connection, EVENT, 0)
+        assert changed == [("A", 3), ("B", 4)]
+        assert table_events.people_changed(connection, EVENT, newest) == (newest, [])
+        desk.erase_person(connection, "78", "")
+        newest, changed = table_events.people_changed(connection, EVENT, newest)
+        assert changed == [("B", 4)]
+        desk.save_person(connection, "other", Person("B", 4, "2", "78", "Jan"))
+        assert table_events.people_changed(connection, EVENT, newest) == (newest, [])
 
 
 # --- results as text ---
