@@ -5,9 +5,13 @@ from __future__ import annotations
 import ctypes.util
 import os
 import shutil
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A shell that starts this in its background lets it ignore Ctrl-C, and every program that the tests start would too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A slow example is the machine's affair, not the code's; a failing one must come back the same way.
 settings.register_profile(
