@@ -125,6 +125,7 @@ class PortTask:
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
+        self._line = asyncio.Lock()
         self._state = PortState.CLOSED
         self._where = opener.url
         self._ever_up = False
@@ -184,13 +185,15 @@ class PortTask:
 
     async def send(self, message: Message, address: int = 0) -> None:
         """Queue a message, after waiting for room in the queue. Raises LinkLost without a session."""
-        while True:
-            try:
-                self.send_now(message, address)
-                return
-            except QueueFull:
-                self._room.clear()
-                await self._room.wait()
+        # One sender at a time waits for room, the others in line behind it: they do not all try at every free place.
+        async with self._line:
+            while True:
+                try:
+                    self.send_now(message, address)
+                    return
+                except QueueFull:
+                    self._room.clear()
+                    await self._room.wait()
 
     def give_up(self, error: FirmwareBridgeError) -> None:
         """End the present conversation as if the device had failed with ``error``."""
