@@ -302,3 +302,8 @@ def terminals(data: Path | None) -> Outcome:
         for one in found
     ]
     return Outcome({"terminals": found}, "\n".join(lines) or "No terminal has shown itself.")
+
+
+# Further commands of the group, in modules of their own.
+import firmware_bridge.cli.td_plan  # noqa: E402
+import firmware_bridge.cli.td_setup  # noqa: E402, F401

@@ -50,15 +50,34 @@ class _Node:
 def load(path: str | Path) -> Movement:
     """The movement in a .yaml, .yml or .csv file. Raises EntryError: exit 2 for a file that can't be read at all."""
     file = Path(path)
+    text = text_of(file)
+    return from_csv(text, str(file), file.stem) if file.suffix.lower() == ".csv" else from_yaml(text, str(file))
+
+
+def text_of(path: str | Path) -> str:
+    """What a .yaml, .yml or .csv file says. Raises EntryError (exit 2): missing, too large, empty, of another kind."""
+    file = Path(path)
     wrong = not_regular(file)
     if wrong:
         raise _bad(f"This is {wrong}, not a file.", str(file), "Name a .yaml or .csv file.")
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise EntryError(
+            "There is no such movement file.",
+            where=str(file),
+            next_step="See whether the name is right; movements that need no file: firmware-bridge movement kinds",
+            code="no-such-file",
+            exit_status=ExitStatus.USAGE,
+        ) from None
     except OSError as error:
         raise EntryError(
-            f"The movement can't be read: {error.strerror or error}.", where=str(file), exit_status=ExitStatus.USAGE
+            f"The movement can't be read: {error.strerror or error}.",
+            where=str(file),
+            next_step="See who may read the file.",
+            code="unreadable",
+            exit_status=ExitStatus.USAGE,
         ) from None
     if len(data) > MAX_BYTES:
         raise _bad(f"The file is larger than {MAX_BYTES // 1024} kB.", str(file))
@@ -67,8 +86,7 @@ def load(path: str | Path) -> Movement:
     suffix = file.suffix.lower()
     if suffix not in (".yaml", ".yml", ".csv"):
         raise _bad("A movement file ends in .yaml or .csv.", str(file))
-    text = _decode(data, str(file))
-    return from_csv(text, str(file), file.stem) if suffix == ".csv" else from_yaml(text, str(file))
+    return _decode(data, str(file))
 
 
 def _bad(what: str, where: str, next_step: str = "") -> EntryError:
