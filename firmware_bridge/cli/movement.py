@@ -21,6 +21,8 @@ from terminals.movement.verify import Report
 from terminals.movement.verify import verify as check
 
 USUAL_START = "19:10"
+DAY = 24 * 60
+MAX_OVERNIGHT = 9 * 60
 SOURCE_HELP = "SOURCE is a .yaml or .csv file, or a movement such as mitchell:7x4,missing=ew (see: movement kinds)."
 
 
@@ -49,9 +51,7 @@ def movement() -> None:
 def propose(pairs: int, until: str, start: str, winners: int | None, sections: int, **choices: int) -> Outcome:
     """Offer three movements that end in time, the first one the best."""
     begin, end = _clock("--from", start), _clock("--until", until)
-    minutes = (end - begin) % (24 * 60)
-    if not minutes:
-        raise ConfigError("--from and --until are the same time.", next_step="Give a later --until.")
+    minutes = _minutes(begin, end, start, until)
     question = Question(pairs, minutes, winners=winners or 0, **choices)
     if sections > 1:
         return _propose_sections(question, sections, start, begin)
@@ -62,7 +62,23 @@ def propose(pairs: int, until: str, start: str, winners: int | None, sections: i
     ]
     text = "\n\n".join(_proposal_text(at, p, start, _time(begin + p.minutes)) for at, p in enumerate(found, 1))
     closing = f"\n\nDraw one with: firmware-bridge movement show {found[0].spec}"
-    return Outcome({"pairs": pairs, "minutes": minutes, "proposals": listed}, text + closing)
+    overnight = end < begin
+    fields = {"pairs": pairs, "minutes": minutes, "overnight": overnight, "proposals": listed}
+    return Outcome(fields, ("Play goes on after midnight.\n\n" if overnight else "") + text + closing)
+
+
+def _minutes(begin: int, end: int, start: str, until: str) -> int:
+    """Playing time; an end before the beginning is one of the next day, unless nobody would play that long."""
+    minutes = (end - begin) % DAY
+    if not minutes:
+        raise ConfigError("--from and --until are the same time.", next_step="Give a later --until.")
+    if end < begin and minutes > MAX_OVERNIGHT:
+        raise ConfigError(
+            f"{until} is before {start}, and until {until} of the next day it is {minutes // 60} hours.",
+            where="--until",
+            next_step="Say when play begins as well, such as --from 14:00.",
+        )
+    return minutes
 
 
 def _propose_sections(question: Question, sections: int, start: str, begin: int) -> Outcome:

@@ -174,6 +174,28 @@ def test_wrong_use_is_exit_two(arguments: list[str], capsys: pytest.CaptureFixtu
     assert result["error"]["what"]
 
 
+def test_an_end_before_the_beginning_is_the_next_day_or_a_slip(capsys: pytest.CaptureFixture[str]) -> None:
+    code, result = run(capsys, "propose", "--pairs", "12", "--until", "18:00")
+    assert code == 2
+    assert "18:00 is before 19:10" in result["error"]["what"]
+    assert "--from" in result["error"]["next"]
+    code, result = run(capsys, "propose", "--pairs", "12", "--until", "00:30")
+    assert (code, result["overnight"], result["minutes"]) == (0, True, 320)
+    code, result = run(capsys, "propose", "--pairs", "12", "--from", "10:00", "--until", "22:00")
+    assert (code, result["overnight"], result["minutes"]) == (0, False, 720)
+
+
+@pytest.mark.parametrize("words", [("verify",), ("show",), ("cards", "--out", "x.pdf"), ("save", "--out", "x.yaml")])
+def test_a_movement_file_that_is_missing_has_a_code_of_its_own(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, result = run(capsys, words[0], "nowhere.yaml", *words[1:])
+    assert code == 2
+    assert result["error"]["code"] == "no-such-file"
+    assert "nowhere.yaml" in result["error"]["where"]
+    assert result["error"]["next"]
+
+
 def test_an_unplayable_file_is_exit_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text("round,table,ns,ew,boards\n1,1,1,3,1-2\n1,2,2,4,1-2\n2,1,1,4,1-2\n2,2,2,3,3-4\n", encoding="utf-8")
