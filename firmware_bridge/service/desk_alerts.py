@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_view import ATTENTION_WORDS, play_json
+from firmware_bridge.wire.numbers import CallState
 from terminals.entry import CAUSES
 from terminals.store import desk as desk_store
 from terminals.store import ledger
@@ -16,6 +18,12 @@ from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter
 from terminals.sync.tables import CellState, plan_warnings
 
 LOW_BATTERY = 20
+MANY_WAITING = 3
+"""Results on a terminal that is there; more of them than this do not just wait for the next moment."""
+Add = Callable[..., None]
+_CAUSE_CODES = {words: code for code, words in CAUSES.items()}
+_HELD = {"after-final": "held-final", "locked-table": "held-locked"}
+"""Codes that a result asks for the director with; as mere warnings the same codes have other words."""
 
 
 def terminals_view(desk: Desk) -> list[dict[str, Any]]:
@@ -43,48 +51,36 @@ def terminals_view(desk: Desk) -> list[dict[str, Any]]:
 
 
 def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the director should look at, the most urgent first. Each has words, and where to go."""
+    """What the director should look at, the most urgent first. Each has words, and where to go.
+
+    ``code`` with ``values`` says the same for pages in other languages.
+    """
     out: list[dict[str, Any]] = []
 
-    def add(rank: int, kind: str, text: str, **more: Any) -> None:
-        out.append({"rank": rank, "kind": kind, "text": text, **more})
+    def add(rank: int, kind: str, code: str, text: str, values: dict[str, Any], **more: Any) -> None:
+        out.append({"rank": rank, "kind": kind, "code": code, "text": text, "values": values, **more})
 
-    if desk.service.collector.trouble:
-        add(0, "store", f"Results can't be stored: {desk.service.collector.trouble} Terminals keep them.")
+    trouble = desk.service.collector.trouble
+    if trouble:
+        add(0, "store", "store", f"Results can't be stored: {trouble} Terminals keep them.", {"trouble": trouble})
     if desk.profile_trouble:
-        name = desk.setup.settings.profile
-        add(2, "profile", f"Scores are worked out by the plain profile, not by {name}: {desk.profile_trouble}")
-    for table in grid["tables"]:
-        place = f"{table['section']}{table['table']}"
-        seat = {"section": table["section"], "table": table["table"]}
-        if table["call"] == 1:
-            add(1, "call", f"Table {place} calls the director.", **seat)
-        if table["waiting"] and not table["present"] and table["terminal"]:
-            add(2, "silent", f"Table {place}: {table['waiting']} results wait on a terminal that is silent.", **seat)
-        elif table["terminal"] and not table["present"] and not table["done"]:
-            add(5, "silent", f"Table {place}: its terminal is silent.", **seat)
-        if table["battery"] is not None and table["battery"] < LOW_BATTERY:
-            add(4, "battery", f"Table {place}: the battery is at {table['battery']} %.", **seat)
-        if table["behind"] >= 1:
-            rounds = "a round" if table["behind"] == 1 else f"{table['behind']} rounds"
-            add(5, "late", f"Table {place} is {rounds} behind the room.", **seat)
-    for row in desk.rows.values():
-        play = play_json(row.play)
-        where = f"Board {row.play.board}, {row.play.ns} against {row.play.ew}"
-        for code in row.attention:
-            add(2, "attention", f"{where}: {ATTENTION_WORDS.get(code, code)}", play=play)
-        if not row.attention and not row.ruled:
-            for code in dict.fromkeys((*row.warnings, *plan_warnings(desk.setup, row))):
-                add(3, "warning", f"{where}: {WARNINGS.get(code, code)}.", play=play)
+        name, why = desk.setup.settings.profile, desk.profile_trouble
+        text = f"Scores are worked out by the plain profile, not by {name}: {why}"
+        add(2, "profile", "profile", text, {"name": name, "trouble": why})
+    _calls(desk, add)
+    _tables(grid, add)
+    _results(desk, add)
     for check in desk.facts.checks[-20:]:
-        words = "; ".join(CAUSES.get(cause, cause) for cause in check["causes"])  # terminals' checks leave codes
+        place = f"{check['section']}{check['table']}"
         hidden = (check["section"], check["board"]) in desk.veil.boards
-        text = f"Table {check['section']}{check['table']}, board {check['board']}: " + (
-            "an entry looks wrong." if hidden else f"{words}."
-        )
-        add(3, "check", text, number=check["number"], section=check["section"], table=check["table"])
+        causes = [] if hidden else [_CAUSE_CODES.get(cause, cause) for cause in check["causes"]]  # some are words
+        words = "an entry looks wrong" if hidden else "; ".join(CAUSES.get(cause, cause) for cause in causes)
+        seat = {"number": check["number"], "section": check["section"], "table": check["table"]}
+        text = f"Table {place}, board {check['board']}: {words}."
+        values = {"place": place, "board": check["board"]}
+        add(3, "check", "check-veiled" if hidden else "check", text, values, causes=causes, **seat)
     for alarm in desk.store.read(lambda c: ledger.alarms(c, unseen=True)):
-        add(2, "alarm", alarm.text, alarm=[alarm.kind, alarm.subject])
+        add(2, "alarm", f"alarm-{alarm.kind}", alarm.text, {}, alarm=[alarm.kind, alarm.subject])
     contact = {one.device: one for one in desk.service.collector.terminals}
     for device in desk.service.collector.roster.values():
         one = contact.get(device.id)
@@ -93,12 +89,79 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
         wanted = one.status
         if wanted.table and 1 <= wanted.section <= MAX_SECTIONS:
             letter = section_letter(wanted.section)
-            text = f"A terminal waits for table {letter}{wanted.table}."
+            place = f"{letter}{wanted.table}"
             held = desk.holder(wanted.section, wanted.table) is not None
             seat = {"section": letter, "table": wanted.table, "held": held}
-            add(3, "admission", text, device=device_hex(device.id), **seat)
+            text = f"A terminal waits for table {place}."
+            add(3, "admission", "admission", text, {"place": place}, device=device_hex(device.id), **seat)
     out.sort(key=lambda alert: alert["rank"])
     return out[:200]
+
+
+def _calls(desk: Desk, add: Add) -> None:
+    """Every call that is not done, also of a table that the event's movement does not have, longest waiting first."""
+    for (letter, number), call in desk.facts.calls.items():
+        place, coming = f"{letter}{number}", call["state"] == int(CallState.COMING)
+        words = f"Table {place}: the director is coming." if coming else f"Table {place} calls the director."
+        code, seat = "coming" if coming else "call", {"section": letter, "table": number}
+        add(4 if coming else 1, "call", code, words, {"place": place}, **seat)
+
+
+def _tables(grid: dict[str, Any], add: Add) -> None:
+    """Silent terminals, results that wait on one, low batteries, tables behind the room and the board they missed."""
+    gaps = _gaps(grid)
+    for table in grid["tables"]:
+        place = f"{table['section']}{table['table']}"
+        seat = {"section": table["section"], "table": table["table"]}
+        waiting = table["waiting"]
+        if waiting and not table["present"] and table["terminal"]:
+            text = f"Table {place}: {waiting} results wait on a terminal that is silent."
+            add(2, "silent", "silent-waiting", text, {"place": place, "count": waiting}, **seat)
+        elif table["terminal"] and not table["present"] and not table["done"]:
+            add(5, "silent", "silent", f"Table {place}: its terminal is silent.", {"place": place}, **seat)
+        elif waiting > MANY_WAITING:
+            text = f"Table {place}: {waiting} results wait on its terminal and have not arrived."
+            add(4, "silent", "waiting", text, {"place": place, "count": waiting}, **seat)
+        if table["battery"] is not None and table["battery"] < LOW_BATTERY:
+            values = {"place": place, "percent": table["battery"]}
+            add(4, "battery", "battery", f"Table {place}: the battery is at {table['battery']} %.", values, **seat)
+        if table["behind"] >= 1:
+            rounds = "a round" if table["behind"] == 1 else f"{table['behind']} rounds"
+            values = {"place": place, "count": table["behind"]}
+            add(5, "late", "late", f"Table {place} is {rounds} behind the room.", values, **seat)
+        for number, board in gaps.get((table["section"], table["table"]), ()):
+            values = {"place": place, "board": board, "round": number}
+            text = f"Table {place}: board {board} of round {number} has no result."
+            add(3, "missing", "missing", text, values, **seat)
+
+
+def _gaps(grid: dict[str, Any]) -> dict[tuple[str, int], list[tuple[int, int]]]:
+    """Boards without a result of rounds after which the table has entered something: (round, board) by table."""
+    missing: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    newest: dict[tuple[str, int], int] = {}
+    for cell in grid["cells"]:
+        seat = (cell["section"], cell["table"])
+        if cell["state"] == CellState.MISSING.value:
+            missing.setdefault(seat, []).append((cell["round"], cell["board"]))
+        else:
+            newest[seat] = max(newest.get(seat, 0), cell["round"])
+    return {
+        seat: [one for one in sorted(boards) if one[0] < newest.get(seat, 0)][:4] for seat, boards in missing.items()
+    }
+
+
+def _results(desk: Desk, add: Add) -> None:
+    """Results that ask for the director, and warnings with their cause."""
+    for row in desk.rows.values():
+        play = play_json(row.play)
+        where = f"Board {row.play.board}, {row.play.ns} against {row.play.ew}"
+        values = {"board": row.play.board, "ns": row.play.ns, "ew": row.play.ew}
+        for code in row.attention:
+            text = f"{where}: {ATTENTION_WORDS.get(code, code)}"
+            add(2, "attention", _HELD.get(code, code), text, values, play=play)
+        if not row.attention and not row.ruled:
+            for code in dict.fromkeys((*row.warnings, *plan_warnings(desk.setup, row))):
+                add(3, "warning", code, f"{where}: {WARNINGS.get(code, code)}.", values, play=play)
 
 
 def missing_view(setup: EventSetup, grid: dict[str, Any], section: str, number: int) -> list[dict[str, Any]]:

@@ -25,24 +25,53 @@ export function button(label, onclick, kind = "", more = {}) {
   return h("button", { type: "button", class: kind, onclick, ...more }, label);
 }
 
-// --- words ---
+// New content for a place, with the focus where it was: on the element with the same id, or at the same position.
+export function keepFocus(place, content) {
+  const able = () => [...place.querySelectorAll("h1, h2, button, input, select, textarea, a, summary, [tabindex]")];
+  const active = document.activeElement, at = place.contains(active) ? able().indexOf(active) : -1, name = active?.id;
+  place.replaceChildren(...content);
+  if (at >= 0) ((name && document.getElementById(name)) || able()[at])?.focus({ preventScroll: true });
+}
 
-let words = {};
-export let language = "en";
+// --- words ---
+// The page carries the words of the language that the browser asks for; another one that was chosen here is fetched.
+
+const block = JSON.parse(document.getElementById("words")?.textContent || "{}");
+let words = block.words || {};
+export let language = block.language || "en";
+export const languages = block.languages || [];
 
 export async function loadWords(wanted) {
-  const [known, english] = await Promise.all(["index", "en"].map((name) => fetch(`/messages/${name}.json`).then((r) => r.json())));
-  const asked = [wanted, stored("lang"), ...(navigator.languages || [navigator.language || "en"])];
-  language = asked.filter(Boolean).map((l) => l.slice(0, 2).toLowerCase()).find((l) => known.some((k) => k.code === l)) || "en";
-  words = language === "en" ? english : { ...english, ...(await (await fetch(`/messages/${language}.json`)).json()) };
+  const found = [wanted, stored("lang"), language].filter(Boolean).find((one) => languages.some((known) => known.code === one));
+  if (found && found !== language) {
+    try {
+      const more = await fetch(`/messages/${found}.json`).then((answer) => answer.json());
+      words = { ...words, ...more };
+      language = found;
+    } catch { /* no connection: the words that the page came with stay */ }
+  }
   document.documentElement.lang = language;
-  return known;
+  for (const element of document.querySelectorAll("[data-t]")) element.textContent = t(element.dataset.t);
+  return languages;
 }
 
 export function t(key, values = {}) {
   let text = words[key] ?? key;
-  for (const [name, value] of Object.entries(values)) text = text.replaceAll(`{${name}}`, String(value));
+  for (const [name, value] of Object.entries(values)) text = text.replaceAll(`{${name}}`, String(value ?? ""));
   return text;
+}
+
+export const hasWords = (key) => key in words;
+
+// What the service says in English, in the words of the page if they have a key for its code.
+export function told(prefix, code, text, values = {}) {
+  const key = `${prefix}.${code}`;
+  return key in words && (language !== "en" || !text) ? t(key, values) : text || String(code);
+}
+
+export function languageChoice(changed) {
+  return h("select", { id: "lang", "aria-label": t("language"), onchange: async (e) => { store("lang", e.target.value); await loadWords(e.target.value); changed(); } },
+    languages.map((one) => h("option", { value: one.code, selected: one.code === language, lang: one.code }, one.name)));
 }
 
 // --- small memory that may be forbidden ---
@@ -61,10 +90,11 @@ export function store(name, value) {
 
 export class ApiError extends Error {
   constructor(status, error) {
-    super([error.where, error.what, error.next].filter(Boolean).join(" "));
+    const whole = [error.where, error.what, error.next].filter(Boolean).join(" ");
+    super(told("error", error.code, whole, { where: error.where }));
     this.status = status;
     this.code = error.code;
-    this.what = error.what;
+    this.what = told("error", error.code, error.what, { where: error.where });
   }
 }
 
@@ -142,10 +172,11 @@ export const SUITS = { C: "♣", D: "♦", H: "♥", S: "♠", N: "NT" };
 export function strain(letter) {
   return h("span", { class: letter === "D" || letter === "H" ? "red" : "" }, SUITS[letter]);
 }
+const RESULTS = { Pass: "pass", "Not played": "not-played", Assigned: "assigned", "Assigned (split)": "assigned-split" };
 export function contractText(text) {
   // "4HX N+1" with suit symbols, the red ones red
   const match = /^([1-7])(NT|[CDHS])(X{0,2})(.*)$/.exec(text || "");
-  if (!match) return [text || ""];
+  if (!match) return [RESULTS[text] ? t(RESULTS[text]) : text || ""];
   return [match[1], strain(match[2][0]), match[3], match[4]];
 }
 export function signed(score) {

@@ -1,22 +1,23 @@
 // Table cards: a QR code and a link for each table. Whoever holds a card may enter results at that table.
-import { api, h, stored } from "./base.js";
+import { api, h, loadWords, stored, t } from "./base.js";
 
 const base = document.getElementById("base"), place = document.getElementById("cards"), note = document.getElementById("note");
 
 async function main() {
+  await loadWords();
   let found;
-  try { found = await api("/cards", { token: stored("desk") || "" }); } catch (error) {
-    place.replaceChildren(h("p", { class: "note bad" }, "Open the director's desk first; the cards belong to the director."));
+  try { found = await api("/cards", { token: stored("desk") || "" }); } catch {
+    place.replaceChildren(h("p", { class: "note bad" }, t("cards.open-desk")));
     return;
   }
   const local = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
   base.value = local && found.addresses?.length ? `${location.protocol}//${found.addresses[0]}:${location.port}` : location.origin;
-  if (local && !found.reachable) note.textContent = "The service listens on this computer only. Start it with --host 0.0.0.0, then phones in the room reach it.";
+  if (local && !found.reachable) note.textContent = t("cards.not-reachable");
   const draw = () => {
     const address = base.value.replace(/\/+$/, "");
-    place.replaceChildren(...found.tables.map((t) => h("section", { class: "tablecard" },
-      h("img", { src: `/qr.svg?text=${encodeURIComponent(address + t.path)}`, alt: `QR code of table ${t.section}${t.table}`, width: 128, height: 128 }),
-      h("strong", {}, `${t.section}${t.table}`), h("span", {}, found.name), h("code", {}, address + t.path))));
+    place.replaceChildren(...found.tables.map((one) => h("section", { class: "tablecard" },
+      h("img", { src: `/qr.svg?text=${encodeURIComponent(address + one.path)}`, alt: t("cards.qr", { place: `${one.section}${one.table}` }), width: 128, height: 128 }),
+      h("strong", {}, `${one.section}${one.table}`), h("span", {}, found.name), h("span", { class: "small" }, t("cards.scan")), h("code", {}, address + one.path))));
   };
   base.addEventListener("input", draw);
   document.getElementById("print").addEventListener("click", () => print());

@@ -1,15 +1,18 @@
 // The dealing screen. It shows counts, board numbers and one next step; no card ever comes to this page.
-import { ApiError, api, button, h, listen, store, stored } from "./base.js";
+import { ApiError, api, button, h, hasWords, keepFocus, language, languageChoice, listen, loadWords, store, stored, t, told } from "./base.js";
+import { healthCard, historyCard, setsCard } from "./deal-record.js";
 
 const main = document.getElementById("main"), line = document.getElementById("line");
-let token = stored("desk") || "", data = null, heard = "", problem = "", context = null;
+let token = stored("desk") || "", data = null, heard = "", problem = "", context = null, past = null, asked = 0;
 
-const send = async (path, body) => { try { problem = ""; data = await api(`/deal${path}`, { token, body }); } catch (error) { problem = error instanceof ApiError ? error.message : "The service does not answer."; } draw(); };
+const send = async (path, body) => { try { problem = ""; data = await api(`/deal${path}`, { token, body }); } catch (error) { problem = error instanceof ApiError ? error.message : t("no-answer"); } draw(); };
 
 function tone(kind) {
   if (!document.getElementById("sound").checked) return;
+  document.body.dataset.sound = kind; // for those who look for what was to be heard
   try {
     context ||= new AudioContext();
+    context.resume?.();
     const now = context.currentTime, times = kind === "stop" ? [[0, 440], [0.25, 330], [0.5, 440], [0.75, 330]] : [[0, 660], [0.15, 880]];
     for (const [at, pitch] of times) {
       const o = context.createOscillator(), g = context.createGain();
@@ -24,20 +27,36 @@ function tone(kind) {
   } catch { /* no sound here: the words are on the screen */ }
 }
 
+// The one next step. The service has it in English; in other languages it is put together from its codes.
+function stepWords() {
+  if (data.error) return data.error;
+  if (language === "en" || !hasWords(`do.${data.action}`)) return data.step || t("deal.getting-ready");
+  const why = (data.reasons || []).map((code) => `why.${code}`).find(hasWords);
+  const what = why ? t(why) : "";
+  const where = data.board ? t("board", { board: data.board }) + (data.copies > 1 ? `, ${t("deal.copy", { copy: data.copy || 1 })}` : "") : "";
+  return [where && `${where}:`, what && `${what}.`, t(`do.${data.action}`, { board: data.board, made: data.made, planned: data.planned })].filter(Boolean).join(" ");
+}
+
 function setup() {
-  const wanted = data.wanted, first = h("input", { id: "first", type: "number", min: 1, max: 999, value: wanted?.first || 1 }), last = h("input", { id: "last", type: "number", min: 1, max: 999, value: wanted?.last || 24 }), copies = h("input", { id: "copies", type: "number", min: 1, max: 9, value: wanted?.copies || data.copies }), file = h("input", { id: "file", type: "file" });
-  return h("section", { class: "card" }, h("h2", {}, data.set ? `Set ${data.set.id}: boards ${data.set.first} to ${data.set.last}` : "Which deals?"),
-    wanted ? h("p", { class: "soft" }, `The movement needs boards ${wanted.first} to ${wanted.last}, ${wanted.copies === 1 ? "one copy" : `${wanted.copies} copies`} of each.`) : "",
-    h("div", { class: "fields" }, h("div", {}, h("label", { for: "first" }, "From board"), first), h("div", {}, h("label", { for: "last" }, "to"), last), button("New random deals", () => { if (!data.set || confirm("Take new deals? The set above is kept, but this screen forgets it.")) send("/generate", { first: Number(first.value), last: Number(last.value) }); }, data.set ? "" : "primary", { id: "generate" })),
-    h("div", { class: "fields" }, h("div", {}, h("label", { for: "file" }, "or a deal file (PBN, DUP, LIN …)"), file), button("Load", async () => { if (!file.files[0]) return; try { problem = ""; data = await api(`/deal/load?name=${encodeURIComponent(file.files[0].name)}`, { token, raw: await file.files[0].arrayBuffer(), type: "application/octet-stream" }); } catch (error) { problem = error.message; } draw(); })),
-    data.set ? h("div", { class: "fields" }, h("div", {}, h("label", { for: "copies" }, "Copies of each board"), copies), button("Start dealing", () => { tone("done"); send("/start", { copies: Number(copies.value) }); }, "primary", { id: "startdeal" })) : "",
-    data.machine ? h("p", { class: "soft small" }, `Machine: ${data.machine}`) : h("p", { class: "note warn" }, "No dealing machine is named. Start the service with --machine URL."));
+  const wanted = data.wanted, field = (id, words, more) => h("div", {}, h("label", { for: id }, words), h("input", { id, ...more })), number = (id) => Number(document.getElementById(id).value);
+  const load = async () => {
+    const file = document.getElementById("file").files[0];
+    if (!file) return;
+    try { problem = ""; data = await api(`/deal/load?name=${encodeURIComponent(file.name)}`, { token, raw: await file.arrayBuffer(), type: "application/octet-stream" }); } catch (error) { problem = error.message; }
+    draw();
+  };
+  return h("section", { class: "card" }, h("h2", {}, data.set ? t("deal.set", data.set) : t("deal.which")),
+    wanted ? h("p", { class: "soft" }, t(wanted.copies === 1 ? "deal.wanted-one" : "deal.wanted", wanted)) : "",
+    data.set ? h("div", { class: "fields" }, field("copies", t("deal.copies"), { type: "number", min: 1, max: 9, value: wanted?.copies || data.copies }), button(t("deal.start"), () => { tone("done"); send("/start", { copies: number("copies") }); }, "primary big", { id: "startdeal" })) : "",
+    h("div", { class: "fields" }, field("first", t("deal.from"), { type: "number", min: 1, max: 999, value: wanted?.first || 1 }), field("last", t("deal.to"), { type: "number", min: 1, max: 999, value: wanted?.last || 24 }), button(t("deal.generate"), () => { if (!data.set || confirm(t("deal.generate-sure"))) send("/generate", { first: number("first"), last: number("last") }); }, data.set ? "" : "primary", { id: "generate" })),
+    h("div", { class: "fields" }, field("file", t("deal.file"), { type: "file" }), button(t("deal.load"), load, "", { id: "load" })),
+    data.machine ? h("p", { class: "soft small" }, t("deal.machine", { url: data.machine })) : h("p", { class: "note warn" }, t("deal.no-machine")));
 }
 
 // What somebody has typed or chosen stays while news comes in.
 let before = { key: "", element: null };
 function kept() {
-  const key = JSON.stringify([data.set, data.wanted, data.machine]);
+  const key = JSON.stringify([data.set, data.wanted, data.machine, language]);
   if (before.key !== key || !before.element) before = { key, element: setup() };
   return before.element;
 }
@@ -46,34 +65,57 @@ function stage() {
   const total = data.planned || 1, done = data.planned && data.made >= data.planned;
   return h("div", { class: "stage" },
     h("div", {},
-      h("div", { class: "number" }, data.board || "–", h("small", {}, data.copy > 1 || data.copies > 1 ? `copy ${data.copy || 1}` : "board")),
-      h("div", { class: `step ${data.stopped ? "stop" : done ? "done" : ""}`, role: data.stopped ? "alert" : "status" }, data.error || data.step || "Getting ready."),
-      data.action === "confirm_board" ? button("Yes, this is the board", () => send("/confirm", {}), "primary", { id: "confirm" }) : "",
-      h("div", { class: "pockets", "aria-label": "Cards in each pocket" }, ["N", "E", "S", "W"].map((seat, i) => h("div", { class: `${seat} ${data.pockets[i] === 13 ? "full" : ""}` }, `${seat} ${data.pockets[i]}`)), h("div", { class: "C" }, `${data.cards}/52`))),
+      h("div", { class: "number" }, data.board || "–", h("small", {}, data.copy > 1 || data.copies > 1 ? t("deal.copy", { copy: data.copy || 1 }) : t("deal.board"))),
+      h("div", { class: `step ${data.stopped ? "stop" : done ? "done" : ""}`, role: data.stopped ? "alert" : "status" }, stepWords()),
+      data.action === "confirm_board" ? button(t("deal.confirm"), () => send("/confirm", {}), "primary big", { id: "confirm" }) : "",
+      h("div", { class: "pockets", role: "group", "aria-label": t("deal.pockets") }, ["N", "E", "S", "W"].map((seat, i) => h("div", { class: `${seat} ${data.pockets[i] === 13 ? "full" : ""}` }, `${seat} ${data.pockets[i]}`)), h("div", { class: "C" }, `${data.cards}/52`))),
     h("div", {},
-      h("section", { class: "card" }, h("h2", {}, `${data.made} of ${data.planned} boards`), h("meter", { min: 0, max: total, value: data.made, "aria-label": `${data.made} of ${data.planned} boards are made` }),
-        data.line ? "" : h("p", { class: "note bad" }, "The machine is gone. Check cable and power."),
-        h("p", {}, data.running ? button("Stop", () => send("/stop", {}), "danger", { id: "stop" }) : button("Go on", () => send("/start", { copies: data.copies }), "primary"))),
-      h("section", { class: "card" }, h("h2", {}, "Boards"), h("div", { class: "made" }, Object.entries(data.boards).map(([name, state]) => h("span", { class: state, title: state }, data.copies > 1 ? name : name.split("/")[0], state === "good" ? " ✓" : ` ${state}`)))),
-      h("section", { class: "card small" }, h("h2", {}, "History"), h("ol", { reversed: true }, [...data.history].reverse().slice(0, 12).map((x) => h("li", {}, `Board ${x.board}${x.copy > 1 ? `/${x.copy}` : ""}: ${x.state}${x.reasons.length ? ` (${x.reasons.join(", ")})` : ""}`))))));
+      h("section", { class: "card" }, h("h2", {}, t("deal.made", data)), h("meter", { min: 0, max: total, value: data.made, "aria-label": t("deal.made", data) }),
+        data.line ? "" : h("p", { class: "note bad" }, t("deal.line-down")),
+        h("p", {}, data.running ? button(t("deal.stop"), () => send("/stop", {}), "danger", { id: "stop" }) : done ? "" : button(t("deal.go-on"), () => send("/start", { copies: data.copies }), "primary", { id: "goon" }))),
+      h("section", { class: "card" }, h("h2", {}, t("boards")), h("div", { class: "made" }, Object.entries(data.boards).map(([name, state]) => h("span", { class: state, title: told("board-state", state, state) }, data.copies > 1 ? name : name.split("/")[0], state === "good" ? " ✓" : ` ${told("board-state", state, state)}`))))));
 }
 
 function draw() {
-  const focus = document.activeElement?.id;
-  main.replaceChildren(problem ? h("p", { class: "note bad", role: "alert" }, problem) : "", data.running || data.planned ? stage() : "", data.running ? "" : kept());
-  if (focus) document.getElementById(focus)?.focus();
+  const sections = [problem ? h("p", { class: "note bad", role: "alert" }, problem) : "", data.running || data.planned ? stage() : "", data.running ? "" : kept(),
+    h("div", { class: "past" }, historyCard(data, past), data.running ? "" : setsCard(past), healthCard(past, clean))];
+  keepFocus(main, sections.filter(Boolean));
   const now = `${data.step}/${data.sound}`;
-  if (now !== heard && (data.sound === "stop" || data.sound === "done")) { tone(data.sound); document.getElementById("say").textContent = data.step; }
+  if (now !== heard && (data.sound === "stop" || data.sound === "done")) { tone(data.sound); document.getElementById("say").textContent = stepWords(); }
   heard = now;
+}
+
+async function clean(machine) {
+  if (!confirm(t("deal.cleaned-sure"))) return;
+  await api("/deal/cleaned", { token, body: { machine } }).catch((error) => { problem = error.message; });
+  await look();
+}
+
+// Finished sets, attempts and the machine's figures: read when the screen opens and after each board.
+async function look() {
+  const mine = ++asked, found = await api("/deal/record", { token }).catch(() => past);
+  if (mine === asked) { past = found; draw(); }
+}
+
+function onEvent(kind, value) {
+  if (kind === "cards") Object.assign(data, value);
+  else if (kind === "deal") {
+    const ended = value.made !== data.made || value.running !== data.running || value.stopped !== data.stopped;
+    data = value;
+    if (ended) look();
+  } else return;
+  draw();
 }
 
 async function begin() {
   try { data = await api("/deal", { token }); } catch (error) {
     const input = h("input", { id: "code", autocomplete: "off" });
-    main.replaceChildren(h("form", { class: "card", onsubmit: (e) => { e.preventDefault(); token = input.value.trim(); store("desk", token); begin(); } }, h("h2", {}, "The desk's code"), error instanceof ApiError && token ? h("p", { class: "note bad" }, error.message) : "", h("label", { for: "code" }, "Code"), input, h("button", { class: "primary" }, "Open")));
+    main.replaceChildren(h("form", { class: "card", onsubmit: (e) => { e.preventDefault(); token = input.value.trim(); store("desk", token); begin(); } }, h("h2", {}, t("desk-code")), error instanceof ApiError && token ? h("p", { class: "note bad", role: "alert" }, error.message) : "", h("label", { for: "code" }, t("code")), input, h("button", { class: "primary" }, t("open"))));
     return;
   }
   draw();
-  listen("/stream", token, { onEvent: (kind, value) => { if (kind === "deal") { data = value; draw(); } else if (kind === "cards") { Object.assign(data, value); draw(); } }, onState: async (up) => { line.replaceChildren(h("span", { class: up ? "tag good" : "tag bad" }, up ? "live" : "no connection")); if (up) { data = await api("/deal", { token }).catch(() => data); draw(); } } });
+  look();
+  listen("/stream", token, { onEvent, onState: async (up) => { line.replaceChildren(h("span", { class: up ? "tag good" : "tag bad" }, t(up ? "live" : "offline"))); if (up) { data = await api("/deal", { token }).catch(() => data); draw(); } } });
 }
-begin();
+document.getElementById("language").replaceChildren(languageChoice(() => data && draw()));
+loadWords().then(begin);

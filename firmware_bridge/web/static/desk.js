@@ -1,12 +1,25 @@
 // The director's desk: one state from the service, kept fresh by its stream, and one view of it at a time.
-import { ApiError, api, button, contractText, h, listen, signed, store, stored } from "./base.js";
+//
+// Other modules add to the desk without changing it. Each has a <script type="module"> line in desk.html, imports what
+// it needs from here, and calls one of these; labels are keys of the message files (words: t("desk.…")).
+//   addView(name, { label, role, make })            a tab of its own. make() gives elements, or a promise of them.
+//   addCard(view, { role, make })                   a card at the end of a view: now, boards, ranking, terminals, plan,
+//                                                   end, setup. make() as above; "" shows nothing.
+//   addPlayForm(name, { label, role, when, make })  a form in the panel of one result. when(view) false: not offered.
+//                                                   make(play, view) gives the element; openPlay(play) shows it anew.
+//   addPlan(name, { label, fields, event })         a change of plan: fields(section) gives elements with ids, event()
+//                                                   its values for POST /plan/preview and /plan/change.
+import { ApiError, api, button, contractText, h, keepFocus, languageChoice, listen, loadWords, signed, store, stored, t, told } from "./base.js";
 import { progress } from "./charts.js";
 import { boardsView, openPlay } from "./desk-board.js";
-import { endView, planView, rankingView, setupView, terminalsView } from "./desk-session.js";
+import { endView } from "./desk-end.js";
+import { planView } from "./desk-plan.js";
+import { rankingView, terminalsView } from "./desk-room.js";
+import { setupView } from "./desk-setup.js";
 
 export const D = { token: null, data: null, view: "now", up: false, section: null, board: null, actor: stored("actor") || "" };
 const main = document.getElementById("main"), panel = document.getElementById("panel");
-let source = null, timer = null, due = 0, reloading = null;
+let source = null, timer = null, due = 0, reloading = null, drawing = 0;
 
 export const get = (path) => api(path, { token: D.token });
 export const post = (path, body) => api(path, { token: D.token, body });
@@ -16,7 +29,7 @@ export const may = (role) => rank[D.data.role] >= rank[role];
 
 export async function act(name, body, words) {
   const done = await post(`/actions/${name}`, { actor: D.actor || D.data.role, ...body });
-  say(words || "Done.");
+  say(words || t("desk.done"));
   reload();
   return done;
 }
@@ -24,7 +37,7 @@ export async function act(name, body, words) {
 export function say(text) { document.getElementById("say").textContent = ""; setTimeout(() => { document.getElementById("say").textContent = text; }, 30); }
 
 export function problem(error) {
-  return h("p", { class: "note bad", role: "alert" }, error instanceof ApiError ? error.message : "The service does not answer. Try again.");
+  return h("p", { class: "note bad", role: "alert" }, error instanceof ApiError ? error.message : t("no-answer"));
 }
 
 // A button whose errors are told beside it.
@@ -38,48 +51,68 @@ export function doing(label, work, kind = "", more = {}) {
   return [one, place];
 }
 
+export const field = (id, label, element) => h("div", {}, h("label", { for: id }, label), Object.assign(element, { id }));
+export const value = (id) => document.getElementById(id)?.value ?? "";
+export const number = (id, more = {}) => h("input", { type: "number", min: 1, id, ...more });
+
 export function openPanel(title, ...content) {
-  panel.replaceChildren(h("div", { class: "row" }, h("h2", { id: "paneltitle", class: "grow", tabindex: "-1" }, title), button("Close", () => panel.close(), "plain", { "aria-label": "Close" })), ...content.flat(3).filter(Boolean));
+  panel.replaceChildren(h("div", { class: "row" }, h("h2", { id: "paneltitle", class: "grow", tabindex: "-1" }, title), button(t("desk.close"), () => panel.close(), "plain", { id: "closepanel" })), ...content.flat(9).filter(Boolean));
   if (!panel.open) panel.showModal();
   panel.querySelector("h2").focus();
 }
 export const closePanel = () => panel.close();
 
-const VIEWS = { now: ["Now", nowView], boards: ["Boards", boardsView], ranking: ["Ranking", rankingView], terminals: ["Terminals", terminalsView], plan: ["Plan", planView], end: ["End", endView], setup: ["New event", setupView] };
+// --- what there is to look at ------------------------------------------------------------------------------------
+
+const VIEWS = {
+  now: { label: "desk.view-now", make: nowView }, boards: { label: "desk.view-boards", make: boardsView },
+  ranking: { label: "desk.view-ranking", make: rankingView }, terminals: { label: "desk.view-terminals", make: terminalsView },
+  plan: { label: "desk.view-plan", make: planView }, end: { label: "desk.view-end", make: endView },
+  setup: { label: "desk.view-setup", role: "director", make: setupView },
+};
+const CARDS = {};
+export const playForms = {};
+export const plans = {};
+
+export function addView(name, view) { VIEWS[name] = view; draw(); }
+export function addCard(view, card) { (CARDS[view] ||= []).push(card); if (D.view === view) draw(); }
+export function addPlayForm(name, form) { playForms[name] = form; }
+export function addPlan(name, plan) { plans[name] = plan; }
 
 export function show(view) {
   D.view = view;
   history.replaceState(null, "", `#${view}`);
-  draw();
-  main.querySelector("h2")?.focus?.();
+  const drawn = draw();
+  return drawn.then(() => main.querySelector("h2")?.focus?.());
 }
 
 async function draw() {
   if (!D.data) return;
-  const event = D.data.event;
-  document.getElementById("title").textContent = event.active ? event.name : "Director's desk";
-  document.title = event.active ? `${event.name} · desk` : "Director's desk";
-  document.getElementById("role").replaceChildren(h("span", { class: "tag" }, D.data.role));
-  if (!event.active) D.view = "setup";
-  const attention = D.data.alerts.length;
-  document.getElementById("nav").replaceChildren(...Object.entries(VIEWS).filter(([name]) => event.active || name === "setup").filter(([name]) => name !== "setup" || may("director")).map(([name, [label]]) => button(name === "now" && attention ? `${label} (${attention})` : label, () => show(name), "", { "aria-current": D.view === name ? "page" : null })));
+  const event = D.data.event, mine = ++drawing;
+  document.getElementById("title").textContent = event.active ? event.name : t("desk.title");
+  document.title = event.active ? `${event.name} · ${t("desk.title")}` : t("desk.title");
+  document.getElementById("role").replaceChildren(h("span", { class: "tag" }, t(`desk.role-${D.data.role}`)));
+  if (!event.active || !VIEWS[D.view]) D.view = event.active ? "now" : "setup";
+  const attention = D.data.alerts.length, open = Object.entries(VIEWS).filter(([name, v]) => (event.active || name === "setup") && (!v.role || may(v.role)));
+  keepFocus(document.getElementById("nav"), open.map(([name, v]) => button(name === "now" && attention ? `${t(v.label)} (${attention})` : t(v.label), () => show(name), "", { "data-view": name, "aria-current": D.view === name ? "page" : null })));
   line();
   try {
-    const made = await VIEWS[D.view][1]();
-    main.replaceChildren(...[made].flat(3).filter(Boolean));
-  } catch (error) { main.replaceChildren(problem(error)); }
+    const view = D.view, cards = (CARDS[view] || []).filter((c) => (event.active || view === "setup") && (!c.role || may(c.role)));
+    const made = [await VIEWS[view].make(), ...(await Promise.all(cards.map((c) => c.make())))];
+    if (mine === drawing) keepFocus(main, made.flat(9).filter(Boolean));
+  } catch (error) { if (mine === drawing) main.replaceChildren(problem(error)); }
 }
 
 function line() {
-  document.getElementById("line").replaceChildren(h("span", { class: D.up ? "tag good" : "tag bad" }, D.up ? "live" : "no connection"));
+  document.getElementById("line").replaceChildren(h("span", { class: D.up ? "tag good" : "tag bad" }, t(D.up ? "live" : "offline")));
 }
 
 setInterval(() => {
   const c = D.data?.event.clock, place = document.getElementById("clock");
   if (!c || !c.minutes) { place.textContent = ""; place.hidden = true; return; }
   const left = Math.round(c.at + c.minutes * 60 - Date.now() / 1000), abs = Math.abs(left);
-  place.hidden = false;
-  place.textContent = `Round ${c.round}: ${left < 0 ? "−" : ""}${Math.floor(abs / 60)}:${String(abs % 60).padStart(2, "0")}`;
+  place.hidden = left < -7200;
+  place.textContent = `${t("round", { round: c.round })}: ${left < 0 ? "−" : ""}${Math.floor(abs / 60)}:${String(abs % 60).padStart(2, "0")}`;
   place.className = left < 0 ? "tag bad" : left < 180 ? "tag warn" : "tag";
 }, 1000);
 
@@ -94,57 +127,64 @@ function nowView() {
   });
   return h("div", { class: "two" },
     h("div", {},
-      h("section", { class: "card", "aria-labelledby": "alerts" }, h("h2", { id: "alerts" }, alerts.length ? `Needs you (${alerts.length})` : "Nothing needs you"), h("ul", { class: "alerts" }, alerts.slice(0, 30).map(alertLine))),
-      event.sections.map((s) => s.movement && h("section", { class: "card" }, h("h2", {}, event.sections.length > 1 ? `Section ${s.letter}` : "Tables"), h("div", { class: "scroll" }, gridTable(s, rounds))))),
+      h("section", { class: "card", "aria-labelledby": "alerts" }, h("h2", { id: "alerts", tabindex: "-1" }, alerts.length ? t("desk.needs-you", { count: alerts.length }) : t("desk.nothing-needs-you")),
+        alerts.length ? h("ul", { class: "alerts" }, alerts.slice(0, 30).map(alertLine)) : "", alerts.length > 30 ? h("p", { class: "soft" }, t("desk.more-alerts", { count: alerts.length - 30 })) : ""),
+      event.sections.map((s) => s.movement && h("section", { class: "card" }, h("h2", {}, event.sections.length > 1 ? t("desk.section", { section: s.letter }) : t("desk.tables")), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("desk.tables") }, gridTable(s, rounds)), legend()))),
     h("div", {},
-      h("section", { class: "card" }, h("h2", {}, `${grid.counts.stored} of ${grid.counts.expected} results`), progress(bars)),
-      grid.others.length ? h("section", { class: "card" }, h("h2", {}, "Not in the movement"), h("ul", {}, grid.others.map((o) => h("li", {}, button(`Board ${o.board}: ${o.ns} – ${o.ew} ${o.text}`, () => openPlay(o), "plain"))))) : "",
-      event.notes, h("section", { class: "card small" }, event.sections.map((s) => h("p", {}, s.movement || "No movement yet.")), event.settings.playing_director.length ? h("p", {}, `Playing director: ${event.settings.playing_director.join(", ")}. Boards still to play are veiled.`) : "")));
+      h("section", { class: "card" }, h("h2", {}, t("desk.results-of", { stored: grid.counts.stored, expected: grid.counts.expected })), progress(bars)),
+      grid.others.length ? h("section", { class: "card" }, h("h2", {}, t("desk.unplanned")), h("ul", {}, grid.others.map((o) => h("li", {}, button(`${t("board", { board: o.board })}: ${o.ns} – ${o.ew} ${o.text}`, () => openPlay(o), "plain"))))) : "",
+      h("section", { class: "card small" }, event.sections.map((s) => h("p", {}, s.movement || t("desk.no-movement"))), event.settings.playing_director.length ? h("p", {}, t("desk.playing-director", { pairs: event.settings.playing_director.join(", ") })) : "")));
 }
+
+const KINDS = { look: "desk.cell-look", full: "desk.cell-complete", late: "desk.cell-late", some: "desk.cell-under-way", none: "desk.cell-not-begun" };
+const legend = () => h("p", { class: "legend small soft", "aria-hidden": "true" }, Object.entries(KINDS).map(([kind, key]) => h("span", {}, h("i", { class: kind }), t(key))));
 
 function alertLine(a) {
   const kind = a.rank <= 2 ? "urgent" : a.rank >= 5 ? "calm" : "";
   const tools = [];
-  if (a.play) tools.push(button("Look", () => openPlay(a.play)));
-  if (a.kind === "call") tools.push(...doing("Coming", () => act("answer-call", { section: a.section, table: a.table, state: 2 })), ...doing("Done", () => act("answer-call", { section: a.section, table: a.table, state: 3 })));
-  if (a.alarm) tools.push(...doing("Seen", () => act("seen", { kind: a.alarm[0], subject: a.alarm[1] })));
-  if (a.kind === "check") tools.push(...doing("Seen", () => act("seen", { number: a.number })));
-  if (a.kind === "admission") tools.push(...doing(a.held ? "Let it take over" : "Admit", () => act(a.held ? "replace" : "admit", { device: a.device, section: a.section, table: a.table })));
-  return h("li", { class: kind, "data-alert": a.kind }, h("span", {}, a.text), may("assistant") ? tools : a.play ? tools : "");
+  if (a.play) tools.push(button(t("desk.look"), () => openPlay(a.play)));
+  if (a.kind === "call" && a.code !== "coming") tools.push(...doing(t("desk.coming"), () => act("answer-call", { section: a.section, table: a.table, state: 2 }), "primary"));
+  if (a.kind === "call") tools.push(...doing(t("desk.call-done"), () => act("answer-call", { section: a.section, table: a.table, state: 3 })));
+  if (a.alarm) tools.push(...doing(t("desk.seen"), () => act("seen", { kind: a.alarm[0], subject: a.alarm[1] })));
+  if (a.kind === "check") tools.push(...doing(t("desk.seen"), () => act("seen", { number: a.number })));
+  if (a.kind === "admission") tools.push(...doing(t(a.held ? "desk.let-take-over" : "desk.admit"), () => act(a.held ? "replace" : "admit", { device: a.device, section: a.section, table: a.table })));
+  const causes = (a.causes || []).map((code) => t(`cause.${code}`)).join("; ");
+  return h("li", { class: kind, "data-alert": a.kind }, h("span", {}, told("alert", a.code || a.kind, a.text, { ...a.values, causes })), may("assistant") ? tools : a.play ? tools : "");
 }
 
 function gridTable(section, rounds) {
   const cells = D.data.grid.cells.filter((c) => c.section === section.letter), tables = D.data.grid.tables.filter((x) => x.section === section.letter);
-  return h("table", { class: "grid" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Table"), rounds.map((r) => h("th", { scope: "col" }, `R${r}`)))),
-    h("tbody", {}, tables.map((x) => h("tr", {}, h("th", { scope: "row" }, `${x.section}${x.table} `, x.terminal ? (x.present ? "" : h("span", { class: "tag warn" }, "silent")) : h("span", { class: "small soft" }, "no terminal"), x.locked ? h("span", { class: "tag bad" }, "locked") : "", x.call ? h("span", { class: x.call === 1 ? "tag bad" : "tag warn" }, x.call === 1 ? "calls" : "coming") : ""),
+  const tag = (kind, key) => h("span", { class: `tag ${kind}` }, t(key));
+  return h("table", { class: "grid" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("desk.table")), rounds.map((r) => h("th", { scope: "col" }, h("abbr", { title: t("round", { round: r }) }, r))))),
+    h("tbody", {}, tables.map((x) => h("tr", {}, h("th", { scope: "row" }, `${x.section}${x.table} `, x.terminal ? (x.present ? "" : tag("warn", "desk.silent")) : h("span", { class: "small soft" }, t("desk.no-terminal")), x.locked ? tag("bad", "desk.locked") : "", x.call ? tag(x.call === 1 ? "bad" : "warn", x.call === 1 ? "desk.calls" : "desk.is-coming") : ""),
       rounds.map((r) => {
         const of = cells.filter((c) => c.table === x.table && c.round === r);
         if (!of.length) return h("td", {}, h("span", { class: "soft" }, "–"));
         const got = of.filter((c) => c.state !== "missing").length, look = of.some((c) => c.state === "attention");
         const kind = look ? "look" : got === of.length ? "full" : x.behind && r === x.round ? "late" : got ? "some" : "none";
-        const word = { look: "look", full: "complete", late: "late", some: "under way", none: "not begun" }[kind];
-        return h("td", {}, button([`${got}/${of.length}`, look ? " !" : ""], () => openRound(x, r), kind, { "aria-label": `Table ${x.section}${x.table}, round ${r}: ${got} of ${of.length}, ${word}` }));
+        return h("td", {}, button([`${got}/${of.length}`, look ? " !" : ""], () => openRound(x, r), kind, { "aria-label": t("desk.cell", { table: `${x.section}${x.table}`, round: r, got, all: of.length, state: t(KINDS[kind]) }) }));
       })))));
 }
 
 function openRound(table, round) {
-  const of = D.data.grid.cells.filter((c) => c.section === table.section && c.table === table.table && c.round === round);
-  openPanel(`Table ${table.section}${table.table}, round ${round}`,
-    h("p", {}, `${of[0].ns} North-South against ${of[0].ew} East-West`),
-    h("table", {}, h("tbody", {}, of.map((c) => h("tr", {}, h("td", {}, `Board ${c.board}`), h("td", {}, c.hidden ? h("span", { class: "soft" }, "veiled") : contractText(c.text)), h("td", { class: "n" }, signed(c.score)), h("td", {}, stateTag(c.state)), h("td", {}, button("Open", () => openPlay(c))))))),
-    may("assistant") ? h("div", { class: "row" }, doing(table.locked ? "Unlock table" : "Lock table", async () => { await act("lock", { section: table.section, table: table.table, locked: !table.locked }); closePanel(); }),
-      button("Message to this table", () => messageForm(table))) : "");
+  const of = D.data.grid.cells.filter((c) => c.section === table.section && c.table === table.table && c.round === round), place = `${table.section}${table.table}`;
+  openPanel(t("desk.table-round", { place, round }),
+    h("p", {}, t("pairs-line", { ns: of[0].ns, ew: of[0].ew })),
+    h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, of.map((c) => h("tr", {}, h("td", {}, t("board", { board: c.board })), h("td", {}, c.hidden ? h("span", { class: "soft" }, t("desk.veiled")) : contractText(c.text)), h("td", { class: "n" }, signed(c.score)), h("td", {}, stateTag(c.state)), h("td", {}, button(t("desk.open"), () => openPlay(c), "", { "aria-label": `${t("desk.open")}: ${t("board", { board: c.board })}` }))))))),
+    may("assistant") ? h("div", { class: "row" }, doing(t(table.locked ? "desk.unlock" : "desk.lock"), async () => { await act("lock", { section: table.section, table: table.table, locked: !table.locked }); closePanel(); }),
+      button(t("desk.message-table"), () => messageForm(table))) : "");
 }
 
 export function stateTag(state) {
   const kind = { attention: "bad", missing: "", entered: "warn", confirmed: "good", amended: "", final: "good" }[state] ?? "";
-  return h("span", { class: `tag ${kind}` }, state);
+  return h("span", { class: `tag ${kind}` }, told("state", state, state));
 }
 
 export function messageForm(table) {
   const text = h("textarea", { id: "words", rows: 3, maxlength: 240, class: "grow" });
-  openPanel(table ? `Message to table ${table.section}${table.table}` : "Message to all tables", h("label", { for: "words" }, "Words"), text,
-    h("p", {}, doing("Send", async () => { const done = await act("message", { text: text.value, ...(table ? { section: table.section, table: table.table } : {}) }, "Sent."); openPanel("Message", h("p", { class: "note good" }, `Sent to ${done.terminals} terminals.`)); }, "primary")));
+  openPanel(table ? t("desk.message-to", { place: `${table.section}${table.table}` }) : t("desk.message-all-title"), h("label", { for: "words" }, t("desk.words")), text,
+    h("p", {}, doing(t("desk.send"), async () => { const done = await act("message", { text: text.value, ...(table ? { section: table.section, table: table.table } : {}) }, t("desk.sent")); openPanel(t("desk.message"), h("p", { class: "note good" }, t("desk.sent-to", { count: done.terminals }))); }, "primary")));
+  text.focus();
 }
 
 // --- news --------------------------------------------------------------------------------------------------------
@@ -162,6 +202,12 @@ export function reload(delay = 200) {
   }, delay);
 }
 
+// After an act of this page: what it shows next is what the service says now.
+export async function again(view) {
+  D.data = await get("/desk");
+  return show(view);
+}
+
 function onEvent(kind, data) {
   if (kind === "result" && D.data) {
     const cell = D.data.grid.cells.find((c) => c.section === data.section && c.board === data.board && c.ns === data.ns && c.ew === data.ew);
@@ -175,7 +221,7 @@ function onEvent(kind, data) {
 
 function askCode(wrong) {
   const input = h("input", { id: "code", autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "xxxx-xxxx-xxxx" });
-  const form = h("form", { class: "card", onsubmit: (e) => { e.preventDefault(); begin(input.value.trim()); } }, h("h2", {}, "The desk's code"), wrong ? h("p", { class: "note bad", role: "alert" }, wrong) : "", h("label", { for: "code" }, "Code"), input, h("p", { class: "soft small" }, "It was shown where the service was started. Assistants and viewers get theirs from the director."), h("button", { class: "primary" }, "Open"));
+  const form = h("form", { class: "card", onsubmit: (e) => { e.preventDefault(); begin(input.value.trim()); } }, h("h2", {}, t("desk-code")), wrong ? h("p", { class: "note bad", role: "alert" }, wrong) : "", h("label", { for: "code" }, t("code")), input, h("p", { class: "soft small" }, t("desk-code-help")), h("button", { class: "primary" }, t("open")));
   main.replaceChildren(form);
   document.getElementById("nav").replaceChildren();
   input.focus();
@@ -187,17 +233,18 @@ async function begin(code) {
   try {
     D.data = await get("/desk");
   } catch (error) {
-    if (error instanceof ApiError && [401, 403, 429].includes(error.status)) { store("desk", null); return askCode(error.status === 429 ? "Too many wrong codes. Wait a minute." : "This code is not known."); }
-    main.replaceChildren(problem(error), button("Try again", () => begin(code)));
+    if (error instanceof ApiError && [401, 403, 429].includes(error.status)) { store("desk", null); return askCode(t(error.status === 429 ? "desk-code-wait" : "desk-code-wrong")); }
+    main.replaceChildren(problem(error), button(t("desk.again"), () => begin(code)));
     return;
   }
   store("desk", code);
   draw();
   source?.stop();
-  source = listen("/stream", code, { onEvent, lastId: String(D.data.event.version), onState: (up, error) => { const was = D.up; D.up = up; line(); if (up && !was) reload(); if (error) askCode("The code has been changed."); } });
+  source = listen("/stream", code, { onEvent, lastId: String(D.data.event.version), onState: (up, error) => { const was = D.up; D.up = up; line(); if (up && !was) reload(); if (error) askCode(t("desk.code-changed")); } });
 }
 
-const hash = location.hash.slice(1);
-if (VIEWS[hash]) D.view = hash;
+document.getElementById("language").replaceChildren(languageChoice(draw));
+const hash = location.hash.slice(1), opened = loadWords();
+if (/^[a-z-]{1,10}$/.test(hash)) D.view = hash;
 else if (hash.length > 10) history.replaceState(null, "", location.pathname); // a code in the address should not stay there
-begin(VIEWS[hash] || hash.length <= 10 ? stored("desk") || "" : hash);
+opened.then(() => begin(hash.length > 10 ? hash : stored("desk") || ""));

@@ -69,6 +69,14 @@ export class Journal {
     await finished(transaction);
   }
 
+  // Change a value in one transaction, so that two tabs do not write over each other. work(before) gives what is after.
+  async change(name, work) {
+    const transaction = this.db.transaction("meta", "readwrite", { durability: "strict" });
+    const meta = transaction.objectStore("meta");
+    meta.put(work(await wait(meta.get(name))), name);
+    await finished(transaction);
+  }
+
   async all() {
     const records = await wait(this.db.transaction("records").objectStore("records").getAll());
     return records.sort((a, b) => a.order - b.order);

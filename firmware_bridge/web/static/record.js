@@ -93,10 +93,3 @@ export function relative(f) {
   const over = f.tricks - 6 - f.level;
   return over === 0 ? "=" : over > 0 ? `+${over}` : `−${-over}`;
 }
-
-export function plainText(f) {
-  if (f.kind === KIND.passed) return "Pass";
-  if (f.kind === KIND.notPlayed) return "—";
-  const name = "♣♦♥♠"[f.strain - 1] || "NT";
-  return `${f.level}${name}${"X".repeat(f.doubling)} ${SEATS[f.declarer]} ${relative(f)}`;
-}

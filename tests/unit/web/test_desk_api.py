@@ -326,6 +326,9 @@ def test_a_call_reaches_the_desk_and_the_answer_the_table(tmp_path: Path) -> Non
                 await asyncio.sleep(0.1)
             else:
                 raise AssertionError("the table was not told")
+            calls = [a for a in (await client.get("/desk")).json()["alerts"] if a["kind"] == "call"]
+            assert [one["code"] for one in calls] == ["coming"], "it stays until it is done"
+            await client.post("/actions/answer-call", {"section": "A", "table": 2, "state": 3})
             assert not [a for a in (await client.get("/desk")).json()["alerts"] if a["kind"] == "call"]
 
     asyncio.run(run())

@@ -1,18 +1,26 @@
-"""Words of the terminal: every one in every language, none in the code that no file has."""
+"""Words of the pages: every one in every language, none in the code that no file has, none in no use."""
 
 from __future__ import annotations
 
 import json
 import re
+from html.parser import HTMLParser
 
 import pytest
 
-from firmware_bridge.web.pages import read_files
+from firmware_bridge.service.desk_view import ATTENTION_WORDS
+from firmware_bridge.web.bundle import BundleError, bundle, in_order
+from firmware_bridge.web.pages import PAGES, SCRIPTS, page_files, read_files, served_files
+from firmware_bridge.web.words import chosen, read_words
+from terminals.entry import CAUSES
+from terminals.settings import DEFAULT
+from terminals.sync.sense import WARNINGS
 
 FILES = read_files()
 LANGUAGES = sorted(name for name in FILES if name.startswith("messages/"))
 ENGLISH = json.loads(FILES["messages/en.json"])
-CODE = "\n".join(FILES[name].decode() for name in ("terminal.js", "people.js", "connection.js"))
+SCRIPT_FILES = sorted(name for name in FILES if name.endswith(".js"))
+CODE = {name: re.sub(r"^\s*//.*$", "", FILES[name].decode(), flags=re.MULTILINE) for name in SCRIPT_FILES}
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
@@ -24,15 +32,145 @@ def test_a_language_has_every_word_with_the_same_places(name: str) -> None:
         assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", ENGLISH[key])), key
 
 
-def test_every_word_that_the_pages_ask_for_is_there() -> None:
-    asked = set(re.findall(r"""\bt\("([a-zA-Z-]+)"[,)]""", CODE))
-    asked |= {word for pair in re.findall(r"""\bt\([^()]*\? "([\w-]+)" : "([\w-]+)"[,)]""", CODE) for word in pair}
-    asked |= {f"seat-{seat}" for seat in "NESW"} | {f"suit-{suit}" for suit in "CDHSN"}
-    assert len(asked) > 60
-    assert asked <= set(ENGLISH), asked - set(ENGLISH)
+def asked_for(code: str) -> tuple[set[str], set[str]]:
+    """Keys, and beginnings of keys, that a script asks for: t("key"), t(one ? "key" : "other"), t(`part.${name}`)."""
+    keys, beginnings = set(), set()
+    for at in (found.end() for found in re.finditer(r"(?<![\w.$])t\(", code)):
+        depth, end = 1, at
+        while depth and (depth > 1 or code[end] != ","):
+            depth += (code[end] in "([{") - (code[end] in ")]}")
+            end += 1
+        argument = code[at:end]
+        beginnings |= set(re.findall(r"`([\w.-]+)\$\{", argument))
+        keys |= set(re.findall(r"""(?:^|[?:|]\s*)"([\w.'-]+)\"""", argument))
+    beginnings |= {f"{one}." for one in re.findall(r"""\btold\(\s*"([\w-]+)\"""", code)}
+    keys |= set(re.findall(r"""(?:label|key): "([\w.-]+)\"""", code))
+    return keys, beginnings
 
 
-def test_no_word_is_written_into_the_code_of_the_terminal() -> None:
-    # Text children of elements are words for people; they come from the files.
-    written = re.findall(r"""h\("\w+", \{[^{}]*\}, "([A-Za-z][a-z]+[^"]*)\"""", CODE)
-    assert written == []
+@pytest.mark.parametrize("name", SCRIPT_FILES)
+def test_every_word_that_a_script_asks_for_is_there(name: str) -> None:
+    keys, beginnings = asked_for(CODE[name])
+    assert keys <= set(ENGLISH), keys - set(ENGLISH)
+    for start in beginnings:
+        assert any(key.startswith(start) for key in ENGLISH), start
+
+
+def test_every_word_is_asked_for_somewhere() -> None:
+    whole = "\n".join([*CODE.values(), *(FILES[name].decode() for name in FILES if name.endswith(".html"))])
+    literals = set(re.findall(r"""["'`{]([\w.'-]+)["'`}]""", whole)) | {"language-name"}
+    beginnings = {start for code in CODE.values() for start in asked_for(code)[1]}
+    beginnings |= set(re.findall(r"`([\w-]+[.-])\$\{", whole))
+    unused = {k for k in ENGLISH if k not in literals and not any(k.startswith(start) for start in beginnings)}
+    assert unused == set()
+
+
+def test_codes_of_the_service_have_words_in_every_language() -> None:
+    wanted = {f"attention.{code}" for code in ATTENTION_WORDS} | {f"warning.{code}" for code in WARNINGS}
+    wanted |= {f"cause.{code}" for code in CAUSES}
+    wanted |= {f"setting.{name}" for name, value in DEFAULT.as_dict().items() if isinstance(value, bool)}
+    assert wanted <= set(ENGLISH), wanted - set(ENGLISH)
+
+
+TECHNICAL = {
+    "Assigned",
+    "Assigned (split)",
+    "Not played",
+    "AbortController",
+    "BroadcastChannel",
+    "Browser",
+    "Content-Type",
+    "DELETE",
+    "Enter",
+    "Escape",
+    "Pass",
+    "Space",
+}
+
+
+@pytest.mark.parametrize("name", SCRIPT_FILES)
+def test_no_word_is_written_into_a_script(name: str) -> None:
+    code = CODE[name]
+    # A capital and small letters, or a sentence: that is for people to read, and belongs into the message files.
+    literals = re.findall(r'"((?:[^"\\\n]|\\.)*)"', code) + re.findall(r"`([^`]*)`", code)
+    read = [text for text in literals if re.match(r"[A-Z][a-z]+\b", text) and text not in TECHNICAL]
+    read += [text for text in literals if re.search(r"[a-z]{2,} [a-z]{2,}.*[.?!:]$", text)]
+    # Text that is a child of an element, or a label of one.
+    read += re.findall(r"""h\("\w+", \{[^{}]*\}, "([A-Za-z]{3}[^"]*)\"""", code)
+    read += re.findall(r"""(?:"aria-label"|title|placeholder): "([A-Za-z]{4}[^"]*)\"""", code)
+    read += re.findall(r"""textContent = "([A-Za-z][^"]*)\"""", code)
+    read = [text for text in read if not text.startswith(("xxxx-", "AVE", "Bearer "))]
+    assert read == []
+
+
+class _Texts(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.code = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.code = tag in ("script", "style")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.code = False
+
+    def handle_data(self, data: str) -> None:
+        if not self.code and data.strip():
+            self.found.append(data.strip())
+
+
+def test_a_page_has_no_words_but_those_of_the_message_files() -> None:
+    for page in set(PAGES.values()):
+        texts = _Texts()
+        texts.feed(FILES[page].decode())
+        assert [text for text in texts.found if not re.fullmatch(r"\{\{[\w.-]+\}\}|…", text)] == [], page
+    served = page_files(served_files())
+    for (page, code), data in served.items():
+        html = data.decode()
+        assert "{{" not in html, page
+        assert f'<html lang="{code}">' in html
+        block = json.loads(html.partition('id="words">')[2].partition("</script>")[0])
+        assert block["language"] == code
+        for script in SCRIPT_FILES if page == "desk.html" else in_order(FILES, page.replace(".html", ".js")):
+            keys, beginnings = asked_for(CODE[script])
+            assert keys <= set(block["words"]), (page, script)
+            assert all(any(key.startswith(s) for key in block["words"]) for s in beginnings - {"error."}), page
+    assert "Biurko sędziego" in served["desk.html", "pl"].decode()
+
+
+@pytest.mark.parametrize(
+    ("header", "wanted"),
+    [
+        ("pl", "pl"),
+        ("pl-PL,pl;q=0.9,en;q=0.8", "pl"),
+        ("en-GB,pl;q=0.4", "en"),
+        ("de,fr;q=0.8", "en"),
+        ("de,pl;q=0.3", "pl"),
+        ("pl;q=0, en;q=0.1", "en"),
+        ("", "en"),
+        ("pl;q=x,en", "en"),
+        (",;;=,q=1;" * 100, "en"),
+    ],
+)
+def test_the_browser_chooses_the_language(header: str, wanted: str) -> None:
+    assert chosen(header, read_words(FILES)) == wanted
+
+
+def test_modules_are_joined_in_the_order_of_their_needs_and_names_that_meet_are_refused() -> None:
+    files = {
+        "a.js": b'import { b } from "./b.js";\nimport "./c.js";\nexport const a = b + 1;\n',
+        "b.js": b'import { c } from "./c.js";\n// words\nexport function b() { return c; }\n',
+        "c.js": b"export let c = 1;\n",
+    }
+    assert in_order(files, "a.js") == ["c.js", "b.js", "a.js"]
+    whole = bundle(files, "a.js").decode()
+    assert "import" not in whole
+    assert "export" not in whole
+    assert "//" not in whole
+    assert whole.index("let c") < whole.index("function b") < whole.index("const a")
+    for text in (b"export const a = 2;\n", b'import d from "./d.js";\n', b"export { c };\n", b"export default 3;\n"):
+        with pytest.raises(BundleError):
+            bundle({**files, "c.js": text}, "a.js")
+    for page in SCRIPTS:
+        assert b"import " not in bundle(FILES, f"{page}.js")
