@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,19 +53,29 @@ class TooSlow(Exception):
 class Guard:
     """Limits bodies in size and time, and adds the security headers to every answer.
 
-    uploads: paths below which a body may have MAX_UPLOAD bytes.
+    uploads: paths below which a body may have MAX_UPLOAD bytes. limit: another rule for how many it may have.
     """
 
-    def __init__(self, app: ASGIApp, uploads: tuple[str, ...] = (), body_s: float = BODY_S) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        uploads: tuple[str, ...] = (),
+        body_s: float = BODY_S,
+        limit: Callable[[Scope], int] | None = None,
+    ) -> None:
         self._app = app
         self._uploads = uploads
         self._body_s = body_s
+        self._limit = limit or self._usual
+
+    def _usual(self, scope: Scope) -> int:
+        return MAX_UPLOAD if scope["path"].startswith(self._uploads or ("\0",)) else MAX_BODY
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = MAX_UPLOAD if scope["path"].startswith(self._uploads or ("\0",)) else MAX_BODY
+        limit = self._limit(scope)
         started = False
 
         async def guarded_send(message: Message) -> None:
@@ -124,7 +134,7 @@ _WORDS: dict[type[Exception], tuple[int, str, str]] = {
 def _declared(scope: Scope) -> int | None:
     for name, value in scope["headers"]:
         if name == b"content-length":
-            return int(value) if value.isdigit() and len(value) < 16 else MAX_UPLOAD + 1
+            return int(value) if value.isdigit() and len(value) < 16 else 1 << 62
     return None
 
 

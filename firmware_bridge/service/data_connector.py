@@ -25,6 +25,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request as HttpRequest
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dealer.board import Board
 from dealer.deal import Deal
@@ -36,7 +37,7 @@ from firmware_bridge.errors import ConfigError, StoreError
 from firmware_bridge.service import desk_checks
 from firmware_bridge.service.api import program_version
 from firmware_bridge.service.api_access import Failures, write_private
-from firmware_bridge.service.api_guard import Guard, serving
+from firmware_bridge.service.api_guard import MAX_BODY, MAX_UPLOAD, Guard, serving
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_stream import encode
 from terminals.interop.data_connector.connector import Caller, Connector
@@ -62,6 +63,7 @@ DEFAULT_ADDRESS = "127.0.0.1:5079"
 ENDPOINT = "/dc-scoringprogram"
 FILE_NAME = "data-connector.json"
 MAX_CLUB = 100
+MAX_EVENT = 16 * 1024 * 1024
 RATE, BURST = 50.0, 200.0
 """Requests a second, and at once, that one address on the network may send."""
 
@@ -217,7 +219,9 @@ class DataConnector:
         try:
             request = read_request(body)
         except WrongData as wrong:
-            return write_reply(Request(0), refused(ErrorType.WRONG_DATA_TYPE, wrong.words))
+            return write_reply(
+                Request(wrong.known[0], session=wrong.known[1]), refused(ErrorType.WRONG_DATA_TYPE, wrong.words)
+            )
         caller = self.caller(request, address)
         if isinstance(caller, ErrorType):
             busy = caller is ErrorType.BUSY
@@ -323,8 +327,29 @@ def make_app(connector: DataConnector) -> Starlette:
 
     return Starlette(
         routes=[Route("/", greeting), Route(ENDPOINT, command, methods=["POST"])],
-        middleware=[Middleware(Guard, uploads=(ENDPOINT,))],
+        middleware=[Middleware(OnePath), Middleware(Guard, limit=_body_limit)],
     )
+
+
+class OnePath:
+    """Programs are configured by hand: capitals and slashes too many in the path mean nothing."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            path = "/" + scope["path"].strip("/")
+            scope = {**scope, "path": path.lower() if path.lower() == ENDPOINT else path}
+        await self._app(scope, receive, send)
+
+
+def _body_limit(scope: Scope) -> int:
+    """Bytes that a request may have: from this machine as many as an event of 78 sections takes."""
+    if scope["path"] != ENDPOINT:
+        return MAX_BODY
+    client = scope.get("client")
+    return MAX_EVENT if client is not None and is_loopback(client[0]) else MAX_UPLOAD
 
 
 @contextlib.asynccontextmanager

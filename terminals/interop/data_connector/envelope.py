@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from terminals.interop.data_connector.numbers import Command, DataType, ErrorType
-from terminals.interop.data_connector.shapes import REQUEST, WrongData, dumps, parse, read
+from terminals.interop.data_connector.shapes import INT_HIGH, INT_LOW, REQUEST, WrongData, dumps, parse, read
 
 GREETING = "Bridgemate dataconnector service version"
 """Programs look for these words in the answer to ``GET /``; that is all that their ``connect`` does."""
@@ -66,14 +66,17 @@ def refused(error: ErrorType, *lines: str) -> Reply:
 def read_request(body: bytes) -> Request:
     """The request in the body of a POST. Raises WrongData."""
     try:
-        text = body.decode("utf-8-sig")
-        value = json.loads(text)
+        value = json.loads(body.decode(json.detect_encoding(body)).lstrip("\ufeff"))
     except (ValueError, RecursionError):
         raise WrongData("the request is not JSON") from None
     if not isinstance(value, dict):
         raise WrongData("the request is not an object")
-    head = read(REQUEST, value)
-    data = value.get("SerializedData", value.get("serializedData"))
+    try:
+        head = read(REQUEST, value)
+    except WrongData as wrong:
+        # The answer then at least says to which command it belongs, if that can be read.
+        raise WrongData(wrong.words, _known(value)) from None
+    data = next((one for name, one in value.items() if str(name).lower() == "serializeddata"), None)
     if data is not None and not isinstance(data, str):
         # Some programs forget to encode the payload a second time; what they mean is clear.
         data = dumps(data)
@@ -84,6 +87,13 @@ def read_request(body: bytes) -> Request:
         session=head["SessionGuid"] or "",
         data=data,
     )
+
+
+def _known(value: dict[str, Any]) -> tuple[int, str]:
+    """Command and session of a request that can't be read as a whole."""
+    command, session = value.get("Command"), value.get("SessionGuid")
+    usable = isinstance(command, int) and not isinstance(command, bool) and INT_LOW <= command <= INT_HIGH
+    return command if usable else 0, session[:64] if isinstance(session, str) else ""  # type: ignore[return-value]
 
 
 def write_reply(request: Request, reply: Reply) -> bytes:

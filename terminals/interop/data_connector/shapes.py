@@ -7,6 +7,7 @@ default; unknown fields are left out; names that differ in capitals only are und
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -44,11 +45,13 @@ class Shape:
 
 
 class WrongData(Exception):
-    """A payload is not of the shape that its command wants; ``words`` say where."""
+    """A payload is not of the shape that its command wants; ``words`` say where. known: command and session, as far as
+    they could be read."""
 
-    def __init__(self, words: str) -> None:
+    def __init__(self, words: str, known: tuple[int, str] = (0, "")) -> None:
         super().__init__(words)
         self.words = words
+        self.known = known
 
 
 def parse(text: str | None) -> Any:
@@ -114,12 +117,16 @@ def _value(field: Field, value: Any, where: str) -> Any:
         if isinstance(value, int) and not isinstance(value, bool) and INT_LOW <= value <= INT_HIGH:
             return str(value)
     elif field.kind is Kind.INT:
+        if isinstance(value, str) and _NUMBER.fullmatch(value):
+            value = int(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, int) and INT_LOW <= value <= INT_HIGH:
             return int(value)
-    elif isinstance(value, int) and value in (0, 1):
+    elif isinstance(value, (int, float)) and value in (0, 1):
         return bool(value)
+    elif isinstance(value, str) and value.strip().lower() in _TRUTH:
+        return _TRUTH[value.strip().lower()]
     raise WrongData(f"{where} is not {field.kind.value}")
 
 
@@ -149,6 +156,8 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(name)
 
 
+_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,10}\s*", re.ASCII)
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _NAMES: dict[str, frozenset[str]] = {}
 _DEFAULTS: dict[Kind, Any] = {
     Kind.TEXT: None,

@@ -200,7 +200,9 @@ def test_a_damaged_key_file_is_no_open_door(tmp_path: Path) -> None:
 def test_browsers_are_not_let_in_and_sizes_are_bounded(tmp_path: Path) -> None:
     async def work(service: Service) -> None:
         assert (await service.raw(b"{}", origin="http://evil.example")).status_code == 403
-        assert (await service.raw(b"x" * (5 << 20))).status_code == 413
+        assert (await service.raw(b"x" * (17 << 20))).status_code == 413
+        assert (await service.raw(b"x" * (5 << 20), "192.168.1.7")).status_code == 413
+        assert (await service.raw(b" " * (5 << 20))).status_code == 200
         for body in (b"", b"[]", b"\xff\xfe", b"{", b'{"Command": "x"}', b"null", b"[" * 100_000):
             answer = await service.raw(body)
             assert (answer.status_code, answer.json()["ErrorType"]) == (200, 12)

@@ -1,0 +1,96 @@
+"""Requests as odd programs write them: what is meant is clear, so it is done; what is not is answered in words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import client_events as events
+import pytest
+from bridgemate_dataconnector import dto
+
+from terminals.interop.data_connector import shapes
+from terminals.interop.data_connector.envelope import Request, read_request, refused, write_reply
+from terminals.interop.data_connector.numbers import ErrorType
+from terminals.interop.data_connector.shapes import WrongData
+
+PLAIN = Request(27, "Klub Łódź", "key", "A" * 32, "42")
+
+
+def body(**changes: Any) -> dict[str, Any]:
+    told = {"Command": 27, "ClubId": "Klub Łódź", "LicenceKey": "key", "SessionGuid": "A" * 32}
+    return {**told, "SerializedData": "42", **changes}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        json.dumps(body()),
+        json.dumps(body(Command="27")),
+        json.dumps(body(Command=27.0, SerializedData=42)),
+        json.dumps({name.lower(): value for name, value in body().items()}),
+        json.dumps({name[0].lower() + name[1:]: value for name, value in body().items()}, indent=3),
+        json.dumps(body(Extra={"deep": [1, None]}, Another=None), ensure_ascii=False),
+        "\ufeff" + json.dumps(body(), ensure_ascii=False),
+        "\r\n " + json.dumps(body()) + "\n",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-32"])
+def test_what_is_meant_is_clear(written: str, encoding: str) -> None:
+    assert read_request(written.encode(encoding)) == PLAIN
+
+
+def test_null_and_absent_are_the_same() -> None:
+    assert read_request(b'{"Command": 4}') == Request(4)
+    nothing = {"Command": 4, "ClubId": None, "LicenceKey": None, "SessionGuid": None, "SerializedData": None}
+    assert read_request(json.dumps(nothing).encode()) == Request(4)
+
+
+@pytest.mark.parametrize("club", [[], {}, True, 1.5])
+def test_the_answer_says_to_what_it_belongs_even_when_the_request_can_not_be_read(club: object) -> None:
+    with pytest.raises(WrongData) as wrong:
+        read_request(json.dumps(body(ClubId=club)).encode())
+    command, session = wrong.value.known
+    reply = json.loads(write_reply(Request(command, session=session), refused(ErrorType.WRONG_DATA_TYPE, "x")))
+    assert (reply["RequestCommand"], reply["SessionGuid"], reply["ErrorType"]) == (27, "A" * 32, 12)
+
+
+def loose(value: Any) -> Any:
+    """The same message as a program writes it that keeps numbers and truth in texts, and names in small letters."""
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        return f" {value} "
+    if isinstance(value, list):
+        return [loose(one) for one in value]
+    if isinstance(value, dict):
+        return {name.lower(): loose(one) for name, one in value.items() if one is not None}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        (
+            shapes.INIT,
+            events.an_event(
+                player_data=[events.a_player("7")],
+                participations=[events.a_seat(1, 1, "7")],
+                handrecords=[events.a_deal(1)],
+                bridgemate2_settings=[events.bm2()],
+                bridgemate3_settings=[events.bm3()],
+            ),
+        ),
+        (shapes.RESULT, events.a_result(1, 1, 1, 1, 2, is_deleted=True)),
+        (shapes.CALL, dto.TdCallDTO(events.SESSION, "A", 1, 1, 20, 15, 1)),
+        (shapes.CONTINUE, dto.ContinueDTO(event_guid=events.EVENT, commands=5)),
+    ],
+)
+def test_numbers_and_truth_in_texts(shape: shapes.Shape, message: Any) -> None:
+    assert shapes.read(shape, loose(message.to_dict())) == shapes.read(shape, message.to_dict())
+
+
+@pytest.mark.parametrize("value", ["", "x", "1e3", "0x10", "9" * 30, "１", "1 2", [], {}, 1.5, "yes"])
+def test_what_is_no_number_is_refused(value: object) -> None:
+    with pytest.raises(WrongData, match="TableNumber"):
+        shapes.read(shapes.RESULT, {"TableNumber": value})
