@@ -113,15 +113,21 @@ def enter(
     return Outcome(fields, f"{session.entered} results in {out}, {session.missing} missing.")
 
 
-def _method(movement: Movement, method: str | None) -> str:
+def _of_matches(movement: Movement) -> bool:
+    """Teams that are compared match by match; multiple teams are compared over the field, as pairs are."""
     from terminals.movement.model import Format
+    from terminals.movement.teams import MULTIPLE_TEAMS
 
-    teams = movement.format is Format.TEAMS
+    return movement.format is Format.TEAMS and movement.kind != MULTIPLE_TEAMS
+
+
+def _method(movement: Movement, method: str | None) -> str:
+    teams = _of_matches(movement)
     wanted = method or ("imps" if teams else "matchpoints")
     if (wanted in TEAM_METHODS) != teams:
         known = TEAM_METHODS if teams else PAIR_METHODS
         raise ConfigError(
-            f"{wanted} is no scoring of {'teams' if teams else 'pairs'}.",
+            f"{wanted} is no scoring of {'matches' if teams else 'a whole field'}.",
             where="--method",
             next_step=f"Take one of {', '.join(known)}.",
         )
@@ -130,12 +136,11 @@ def _method(movement: Movement, method: str | None) -> str:
 
 def _team_scoring(movement: Movement, method: str, scale: str, knockout: bool, profile: Profile) -> TeamScoring:
     from terminals.interop.team_event import TeamScoring
-    from terminals.movement.model import Format
     from terminals.scoring.profile import VpScale
     from terminals.scoring.profile_file import load_vp_table
     from terminals.scoring.teams import TeamMethod
 
-    if movement.format is not Format.TEAMS:
+    if not _of_matches(movement):
         if knockout or scale != "profile":
             raise ConfigError("--scale and --knockout are for team movements.", where="results enter")
         return TeamScoring()

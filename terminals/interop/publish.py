@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from terminals.interop.adjusted_note import adjusted_note, plain_score
@@ -11,7 +11,7 @@ from terminals.interop.exchange import Entrant, EventKind, ExchangeEvent, Exchan
 from terminals.result import Assigned, NotEntered, NotPlayed, SitOut
 from terminals.scoring.boards import LineScore, Method, SideScore
 from terminals.scoring.contract_score import score_ns
-from terminals.scoring.lines import Contestant
+from terminals.scoring.lines import Contestant, ResultLine
 from terminals.scoring.profile import Profile
 from terminals.scoring.ranking import RankRow
 from terminals.scoring.rounding import Rounding, decimal_text
@@ -130,7 +130,15 @@ def _line(one: LineScore, board: int, profile: Profile, method: Method) -> Excha
     note = adjusted_note(result, board) if isinstance(result, Assigned) and score is None else ""
     if one.line.form:
         note = f"{note} Form {one.line.form} of a fouled board (Law 87).".strip()
-    return ExchangeLine(one.line, score, _points(one.ns, profile, method), _points(one.ew, profile, method), note=note)
+    line = credited(one.line)
+    return ExchangeLine(line, score, _points(one.ns, profile, method), _points(one.ew, profile, method), note=note)
+
+
+def credited(line: ResultLine) -> ResultLine:
+    """The line under the contestants that are ranked: teams whose pairs played, or the last number of a pair."""
+    if len(line.ns_players) != 1 or len(line.ew_players) != 1:
+        return line
+    return replace(line, ns=line.ns_players[0], ew=line.ew_players[0], ns_players=(), ew_players=())
 
 
 def ranked(entrants: Sequence[Entrant]) -> list[list[Entrant]]:

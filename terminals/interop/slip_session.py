@@ -11,6 +11,7 @@ from terminals.interop.publish import EventInfo, publish_session
 from terminals.interop.slips import Slip, SlipEntry, SlipLine, by_round
 from terminals.interop.team_event import TeamScoring, team_event
 from terminals.movement.model import Format, Movement, Seating
+from terminals.movement.teams import MULTIPLE_TEAMS
 from terminals.result import NotEntered
 from terminals.scoring.boards import Method
 from terminals.scoring.lines import Contestant, ResultLine, WinnerGroup, field_expected
@@ -39,7 +40,10 @@ def _names(seating: Seating) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class PaperSession:
-    """Results of a movement, slip by slip. teams: how matches are scored. Raises EntryError for teams without any."""
+    """Results of a movement, slip by slip. teams: how matches are scored.
+
+    Multiple teams have no matches: both pairs of a team score for it against the whole field.
+    """
 
     movement: Movement
     section: str = "A"
@@ -47,10 +51,15 @@ class PaperSession:
     teams: TeamScoring = field(default_factory=TeamScoring)
 
     def __post_init__(self) -> None:
-        if self.movement.format is Format.TEAMS:
+        if self.of_matches:
             team_event(self.movement, {}, EventInfo("", ""), PLAIN, self.teams)
         for slip in slips_of(self.movement, self.section):
             self.entries[slip.round, slip.table] = SlipEntry(slip)
+
+    @property
+    def of_matches(self) -> bool:
+        """Teams that are compared match by match."""
+        return self.movement.format is Format.TEAMS and self.movement.kind != MULTIPLE_TEAMS
 
     @property
     def missing(self) -> int:
@@ -75,7 +84,7 @@ class PaperSession:
     @property
     def contestants(self) -> list[Contestant]:
         """Everybody of the movement, as they are ranked."""
-        if self.movement.format is Format.TEAMS:
+        if self.of_matches:
             return [Contestant("", team.number) for team in self.movement.teams]
         return [self._contestant(number) for number in self.movement.contestants]
 
@@ -85,6 +94,7 @@ class PaperSession:
     def lines(self, *, complete: bool = False) -> list[ResultLine]:
         """Result lines of everything keyed in; ``complete``: also a line "not entered" for whatever is missing."""
         out = []
+        team_of = self._teams() if not self.of_matches else {}
         for seating in self.movement.seatings:
             entry = self.entries[seating.round, seating.table]
             known = {line.board: line.state for line in entry.lines}
@@ -100,8 +110,8 @@ class PaperSession:
                 out.append(
                     ResultLine(
                         board,
-                        Contestant(self.section, seating.ns, "NS" if individual else ""),
-                        Contestant(self.section, seating.ew, "EW" if individual else ""),
+                        Contestant(self.section, team_of.get(seating.ns, seating.ns), "NS" if individual else ""),
+                        Contestant(self.section, team_of.get(seating.ew, seating.ew), "EW" if individual else ""),
                         known.get(board, NotEntered()),
                         self.section,
                         ns_players=ns_players,
@@ -111,8 +121,9 @@ class PaperSession:
         return out
 
     def event(self, info: EventInfo, profile: Profile = PLAIN, method: Method = Method.MATCHPOINTS) -> ExchangeEvent:
-        """The event as far as it is keyed in, scored with E of the movement; teams by their matches."""
-        if self.movement.format is Format.TEAMS:
+        """The event as far as it is keyed in, scored with E of the movement; teams by their matches, or multiple teams
+        by what both their pairs score against the field."""
+        if self.of_matches:
             states = {(one.board, one.ns.number, one.ew.number): one.result for one in self.lines()}
             return team_event(self.movement, states, info, profile, self.teams)
         groups = [
@@ -131,7 +142,18 @@ class PaperSession:
                 one: group.name for group in groups if group.name in ("NS", "EW") for one in group.contestants
             }
         kind = EventKind.INDIVIDUAL if self.movement.format is Format.INDIVIDUAL else EventKind.PAIRS
-        return publish_session(replace(info, kind=kind, directions=directions), score, profile, method)
+        made = publish_session(replace(info, kind=kind, directions=directions), score, profile, method)
+        if not self.movement.teams:
+            return made
+        # the first of a team's names is the team's own
+        named = (
+            replace(one, name=one.players[0].name if one.players else f"Team {one.label}", players=one.players[1:])
+            for one in made.entrants
+        )
+        return replace(made, entrants=tuple(named))
+
+    def _teams(self) -> dict[int, int]:
+        return {pair: team.number for team in self.movement.teams for pair in team.pairs}
 
     def restore(self, event: ExchangeEvent) -> int:
         """Take over results of an earlier run from its file; returns how many. Raises EntryError for a stranger.
@@ -139,7 +161,7 @@ class PaperSession:
         A board that was marked as not played is not in a result file; it is asked again.
         """
         places: dict[tuple[int, int, int], Place] = {}
-        team_of = {pair: team.number for team in self.movement.teams for pair in team.pairs}
+        team_of = self._teams()
         for seating in self.movement.seatings:
             for board in seating.boards:
                 ns, ew = team_of.get(seating.ns, seating.ns), team_of.get(seating.ew, seating.ew)

@@ -123,6 +123,35 @@ def test_multiple_teams_have_no_matches() -> None:
         team_event(movement, results(movement), INFO, PLAIN, VP)
 
 
+@pytest.mark.parametrize(
+    ("source", "method"), [("multiple-teams:5x2", "matchpoints"), ("multiple-teams:6x2", "butler")]
+)
+def test_multiple_teams_are_keyed_in_from_slips(
+    source: str, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, names = tmp_path / "t.json", tmp_path / "n.csv"
+    names.write_text("1;Alfa;Anna Nowak;Jan Kot\n")
+    movement = build(source)
+    count = movement.expected_results()
+    typed = "".join(f"{1 + at % 7}nt n {6 + at % 8}\n" for at in range(count))
+    half = "".join(typed.splitlines(keepends=True)[: count // 2])
+    arguments = (source, "--out", str(out), "--method", method, "--names", str(names))
+    assert enter(monkeypatch, half + "q\n", *arguments) == 0
+    rest = "".join(typed.splitlines(keepends=True)[count // 2 :])
+    assert enter(monkeypatch, rest, *arguments) == 0
+    event = read_results_json(out.read_bytes())
+    assert len(event.lines) == count
+    assert sorted(one.contestant.number for one in event.entrants) == [team.number for team in movement.teams]
+    assert next(one for one in event.entrants if one.contestant.number == 1).name == "Alfa"
+    # both pairs of a team score for it: every team has as many boards as its two pairs together
+    for one in event.entrants:
+        team = movement.teams[one.contestant.number - 1]
+        assert one.boards == sum(len(movement.boards_of(pair)) for pair in team.pairs)
+    assert main(["results", "audit", str(out)]) == 0
+    assert main(["results", "print", str(out), "ranking", "--out", str(tmp_path / "t.pdf")]) == 0
+    capsys.readouterr()
+
+
 def enter(monkeypatch: pytest.MonkeyPatch, typed: str, *arguments: str) -> int:
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     return main(["results", "enter", *arguments])
@@ -154,7 +183,8 @@ def test_a_match_is_keyed_in_and_continued(
         ("mitchell:3x2", "--knockout"),
         ("mitchell:3x2", "--scale", "discrete"),
         ("head-to-head:1x2", "--scale", str(tmp_path / "none.toml")),
-        ("multiple-teams:6x3",),
+        ("multiple-teams:6x3", "--method", "imps"),
+        ("multiple-teams:6x3", "--scale", "discrete"),
     ):
         assert enter(monkeypatch, "q\n", *wrong, "--out", str(tmp_path / "w.json")) in (1, 2)
 
