@@ -60,6 +60,11 @@ class Entry:
     ew: int
     result: Played | PassedOut | None = None
 
+    @property
+    def play(self) -> tuple[int, int, int]:
+        """Board and pairs."""
+        return self.board, self.ns, self.ew
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

@@ -26,19 +26,33 @@ from firmware_bridge.wire.messages import (
     RecordAck,
     RecordNak,
     Resend,
+    TableRecord,
+    TakeOver,
+    TermEvents,
     TermGone,
     TermHello,
     TermStatus,
 )
-from firmware_bridge.wire.numbers import RecordReason
+from firmware_bridge.wire.numbers import AskFor, RecordReason, TableRecordKind
 from firmware_bridge.wire.record import name_auth, name_crc, name_hash, record_auth, record_crc
 from terminals.store.desk import Device
 from terminals.store.values import RawRecord, RecordKey, device_hex
 from terminals.sync.asking import Asking
 from terminals.sync.contacts import DEFAULT_LIMITS, Batch, Limits, Send, Work
-from terminals.sync.ingest import TAKEN, Done, TakeDesk, TakeDevice, TakeHole, TakeJournal, TakeRecord, Verdict
+from terminals.sync.ingest import (
+    TAKEN,
+    Done,
+    TakeDesk,
+    TakeDevice,
+    TakeHole,
+    TakeJournal,
+    TakeRecord,
+    TakeTable,
+    Verdict,
+)
 from terminals.sync.people import name_body
 from terminals.sync.questions import TakeQuestion
+from terminals.sync.recorded import table_body
 from terminals.sync.setup import EventSetup
 from terminals.sync.terminal import Terminal, Track
 
@@ -108,12 +122,17 @@ class Collector(Asking):
     def _message(self, terminal: Terminal, message: Message, now: float, wall: str) -> list[Send]:
         terminal.last_seen = now
         terminal.present = not isinstance(message, TermGone)
-        if isinstance(message, (Record, NameRecord)):
+        if isinstance(message, (Record, NameRecord, TableRecord)):
             return self._record(terminal, message, now, wall)
         if isinstance(message, TermStatus):
             terminal.status = message
             terminal.held_upto = message.waiting + (0 if terminal.current is None else terminal.current.verified)
             return self._status(terminal, message, now)
+        if isinstance(message, TermEvents):
+            self._events(terminal, message)
+            return []
+        if isinstance(message, TakeOver):
+            return self._take_over(terminal, message, now, wall)
         if isinstance(message, Call):
             return self._call(terminal, message, wall)
         if isinstance(message, DirectorAsk):
@@ -151,8 +170,13 @@ class Collector(Asking):
             job = work.job
             if isinstance(job, TakeRecord):
                 out += self._stored(work, job.raw.key, result, acks, now)
+                code = job.table
+                if code is not None and code.what == TableRecordKind.CODE and result.verdict is Verdict.STORED:
+                    self.tell(code.section, code.ns, AskFor.CODES)
             elif isinstance(job, TakeDevice):
                 out += self._device_kept(job.device, result, now)
+            elif isinstance(job, TakeTable):
+                out += self._taken_over(work, result, now)
             elif isinstance(job, TakeHole):
                 self._hole_kept(work, job, result)
             elif isinstance(job, TakeQuestion):
@@ -256,13 +280,19 @@ class Collector(Asking):
             return self._ask(terminal, track, now)
         return []
 
-    def _record(self, terminal: Terminal, record: Record | NameRecord, now: float, wall: str) -> list[Send]:
+    def _record(
+        self, terminal: Terminal, record: Record | NameRecord | TableRecord, now: float, wall: str
+    ) -> list[Send]:
         device, journal, seq = terminal.device, record.journal_id, record.seq
         if not terminal.admitted:
             return [self._nak(terminal, journal, seq, RecordReason.NOT_ADMITTED)]
         name = record if isinstance(record, NameRecord) else None
-        body = record.body if isinstance(record, Record) else name_body(record)
-        crc_of, auth_of = (record_crc, record_auth) if name is None else (name_crc, name_auth)
+        table = record if isinstance(record, TableRecord) else None
+        if isinstance(record, Record):
+            body, crc_of, auth_of = record.body, record_crc, record_auth
+        else:
+            body = name_body(record) if isinstance(record, NameRecord) else table_body(record)
+            crc_of, auth_of = name_crc, name_auth
         if not seq or record.crc != crc_of(device, journal, seq, body):
             return [self._nak(terminal, journal, seq, RecordReason.CRC)]
         key = self._roster[device].key
@@ -296,14 +326,15 @@ class Collector(Asking):
                 track.asked_at = now
                 self._missing[device, journal] = None  # asked for again when it may send more
             return []
-        kept = body if name is None else name_hash(device, journal, seq, body)
-        crc = record.crc if name is None else name_crc(device, journal, seq, kept)
+        kept = body if isinstance(record, Record) else name_hash(device, journal, seq, body)
+        crc = record.crc if isinstance(record, Record) else name_crc(device, journal, seq, kept)
+        deal = None if table is None else self.deals(table.section, table.board)
         raw = RawRecord(RecordKey(device, journal, seq), kept, crc, record.auth)
         if seq == track.expected:
             track.expected += 1
             track.asked, track.asked_at, track.nearest = 0, -1e9, 0
         track.waiting += 1
-        self._queue.append(Work(TakeRecord(raw, terminal.seat, wall, name), terminal, track))
+        self._queue.append(Work(TakeRecord(raw, terminal.seat, wall, name, table, deal), terminal, track))
         if self.queued >= self._limits.queue:
             self._full = True
             return self._broadcast_credit()

@@ -15,6 +15,7 @@ from firmware_bridge.wire.messages import (
     CallStateTold,
     Credit,
     Message,
+    TermEvents,
     TermHello,
     TermStatus,
     Text,
@@ -23,8 +24,8 @@ from firmware_bridge.wire.messages import (
 from firmware_bridge.wire.numbers import Admission, CallState, Role
 from terminals.store.desk import Device, DeviceState
 from terminals.store.values import device_hex
-from terminals.sync.ingest import Done, Job, TakeAlarm, TakeDesk, TakeDevice, TakeJournal
-from terminals.sync.setup import EventSetup, section_letter
+from terminals.sync.ingest import Done, Job, TakeAlarm, TakeDesk, TakeDevice, TakeJournal, TakeParts
+from terminals.sync.setup import EventSetup, section_letter, table_settings
 from terminals.sync.terminal import Terminal, Track
 
 
@@ -81,6 +82,9 @@ class Batch:
 
 
 DEFAULT_LIMITS = Limits()
+ASIDE = "This terminal is at no table. What waits here is still sent."
+MAX_PARTS = 32
+"""Parts of a TERM_EVENTS that are read; no terminal remembers that many evenings."""
 
 
 class Contacts:
@@ -119,22 +123,24 @@ class Contacts:
 
     def set_setup(self, setup: EventSetup, now: float) -> list[Send]:
         """The event has changed: terminals get their new plans at once, and what they key in belongs to it."""
-        another = setup.id != self._setup.id
-        self._setup = setup
-        if another:
+        before, self._setup = self._setup, setup
+        if setup.id != before.id:
             for terminal in self.terminals:
                 self._begin_event(terminal)
         out: list[Send] = []
         for terminal in self.terminals:
             if terminal.admitted and terminal.present:
+                told = table_settings(setup.settings_of(terminal.section))
+                if told != table_settings(before.settings_of(terminal.section)):
+                    out.append(self._to(terminal, told))
                 out += self._plan(terminal, now)
         return out
 
     def _begin_event(self, terminal: Terminal) -> None:
         """Tell the store from which number on the terminal's journal belongs to the event that is played now."""
         track = terminal.current
-        if track is None:
-            return
+        if track is None or terminal.tells_events:
+            return  # it says itself when it begins the new event; what comes before that belongs to the old one
         following = max(track.expected, terminal.held_upto + 1, track.unacked)
         self._put(TakeJournal(terminal.device, track.journal, following))
 
@@ -185,6 +191,7 @@ class Contacts:
         terminal.model, terminal.firmware, terminal.boot_id = hello.model, hello.firmware, hello.boot_id
         terminal.present, terminal.last_seen = True, now
         terminal.plan_sent, terminal.told = None, ""
+        terminal.tells_events, terminal.parts, terminal.menu_open = False, (), False
         known = self._roster.get(device)
         if known is None:
             known = Device(device, DeviceState.WAITING, model=hello.model, firmware=hello.firmware)
@@ -205,7 +212,13 @@ class Contacts:
         terminal.section, terminal.table = (device.section, device.table) if terminal.admitted else (0, 0)
         terminal.credit = self.credit
         if terminal.admitted:
-            out = [self._admit(terminal, Admission.ADMITTED, ""), self._to(terminal, Credit(self.credit))]
+            text = "" if terminal.table else ASIDE
+            out = [self._admit(terminal, Admission.ADMITTED, text), self._to(terminal, Credit(self.credit))]
+            if terminal.table:
+                out.append(self._to(terminal, table_settings(self._setup.settings_of(terminal.section))))
+            if terminal.parts:
+                self._put(TakeParts(terminal.device, terminal.parts))
+                terminal.parts = ()
             state = self._calls.get(self._seat_of(terminal))
             if state is not None:
                 out.append(self._to(terminal, CallStateTold(int(state))))
@@ -234,6 +247,8 @@ class Contacts:
             return self._tell(terminal, "The event has no such table.")
         holder = self._holder(*wanted)
         if holder is not None and holder != terminal.device:
+            if terminal.admitted:
+                return self._tell(terminal, ASIDE)  # it had that table, and may not know yet that it was replaced
             place = f"{section_letter(status.section)}{status.table}"
             self._alarm(
                 "take-over",
@@ -304,12 +319,28 @@ class Contacts:
 
     def _call(self, terminal: Terminal, call: Call, wall: str) -> list[Send]:
         place = {"section": terminal.section, "table": terminal.table, "round": call.round, "state": call.state}
-        if terminal.seat is None or call.state not in (CallState.NONE, CallState.CALLED):
+        if terminal.seat is None:
+            return []
+        if call.state in (CallState.COMING, CallState.DONE) and terminal.menu_open:
+            told = {"section": section_letter(terminal.section), "table": terminal.table, "state": call.state}
+            self._put(TakeDesk("call-answered", {**told, "device": device_hex(terminal.device)}, wall=wall))
+            return []
+        if call.state not in (CallState.NONE, CallState.CALLED):
             return []
         self._put(TakeDesk("call", {**place, "device": device_hex(terminal.device)}, wall=wall), terminal)
         if call.state == CallState.CALLED:
             return [self._to(terminal, Text(0, "The director is called."))]
         return []
+
+    def _events(self, terminal: Terminal, message: TermEvents) -> None:
+        """Which of its records belong to which event, in the terminal's own words; kept once it is admitted."""
+        found = [(one.journal_id, one.first_seq, one.event_id) for one in message.parts[-MAX_PARTS:]]
+        parts = tuple(one for one in found if one[0] and one[2])
+        terminal.tells_events = True
+        if parts and terminal.admitted:
+            self._put(TakeParts(terminal.device, parts))
+        else:
+            terminal.parts = parts
 
     def _lose(self, station: str) -> None:
         """The station has started anew: addresses mean nothing until terminals introduce themselves."""

@@ -72,7 +72,7 @@ def _traveller(
     expected = next((one.expected for one in data.fields if one.holds(section.letter)), {asked.board: len(field)})
     scores = score_board(data.lines, expected, profile)
     lines = [
-        (_line(row, score, percentages=settings.percentages), row is own)
+        (line_of(row, score, percentages=settings.percentages), row is own)
         for row, score in zip(field, scores, strict=True)
     ]
     mine = next(line for line, is_own in lines if is_own)
@@ -84,7 +84,7 @@ def _traveller(
     return (Feedback(asked.round, asked.board, own.play.ns, own.play.ew, mine.percent, tuple(shown)),)
 
 
-def _line(row: CurrentResult, score: LineScore, *, percentages: bool) -> TravellerLine:
+def line_of(row: CurrentResult, score: LineScore, *, percentages: bool) -> TravellerLine:
     content = row.content
     points = score_ns(content, row.play.board) if isinstance(content, (Played, PassedOut)) else None
     kind = contract = declarer = tricks = 0
@@ -104,17 +104,17 @@ def _line(row: CurrentResult, score: LineScore, *, percentages: bool) -> Travell
         declarer=declarer,
         tricks=tricks,
         score=0 if points is None else points + SCORE_ZERO,
-        percent=_percent(score.ns) if percentages else NOT_SHOWN,
+        percent=percent_of(score.ns) if percentages else NOT_SHOWN,
     )
 
 
-def _percent(side: SideScore | None) -> int:
+def percent_of(side: SideScore | None) -> int:
     """In hundredths."""
     value = None if side is None else side.percent
-    return NOT_SHOWN if value is None else _hundredths(value)
+    return NOT_SHOWN if value is None else hundredths(value)
 
 
-def _hundredths(percent: Fraction) -> int:
+def hundredths(percent: Fraction) -> int:
     return int(round_to(min(max(percent, Fraction(0)), Fraction(100)) * 100, Fraction(1)))
 
 
@@ -155,7 +155,7 @@ def _standing(connection: Connection, setup: EventSetup, event: str) -> Standing
     for rows in score.rankings:
         for row in rows:
             one = row.contestant
-            told = RankingPair(one.number, row.place, len(rows), _hundredths(row.percent), min(255, row.boards))
+            told = RankingPair(one.number, row.place, len(rows), hundredths(row.percent), min(255, row.boards))
             for direction in (one.direction,) if one.direction else ("NS", "EW"):
                 found[direction, one.section, one.number] = told
     _LAST[:] = [(key, found)]

@@ -12,19 +12,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from dealer.cards import Seat
 from dealer.deal import Deal
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import FirmwareBridgeError
-from firmware_bridge.wire.messages import Ask, EntryCheck, EntryChecked, Message, NameSearch, fit_text
+from firmware_bridge.wire.messages import Ask, Codes, EntryCheck, EntryChecked, Message, NameSearch, PairCode, fit_text
 from firmware_bridge.wire.numbers import AskFor, CheckCode, RecordKind
 from firmware_bridge.wire.record import RecordBody
-from terminals.entry import Answer, Behind, Budget, Entry, Known, Notice, check
+from terminals.contract import Contract, Strain
+from terminals.entry import IT_IS_RIGHT, Answer, Behind, Budget, Entry, Known, Notice, check
 from terminals.result import BoardState, PassedOut, Played
+from terminals.settings import EventSettings
 from terminals.store import desk, results
+from terminals.store.values import PlayKey
 from terminals.sync.feedback import feedback
 from terminals.sync.people import find_players, names_of_table
+from terminals.sync.recap import recap
+from terminals.sync.recorded import of_play, verifiers
 from terminals.sync.sense import Senseless, content_of
-from terminals.sync.setup import EventSetup, section_letter
+from terminals.sync.setup import EventSetup, pairs_at, section_letter
 
 CODES: Mapping[str, CheckCode] = MappingProxyType(
     {
@@ -41,18 +47,21 @@ CODES: Mapping[str, CheckCode] = MappingProxyType(
 
 
 NOT_WARNED = Budget()
+DoubleDummy = Mapping[tuple[Seat, Strain], int]
 Question = EntryCheck | Ask | NameSearch
 
 
 @dataclass(frozen=True, slots=True)
 class TakeQuestion:
     """What a terminal at ``seat`` (section number, table) asks. budget: how often this table was warned. deal: of the
-    board that the question is about, None when it is not known."""
+    board that the question is about, None when it is not known. double_dummy: of that deal, if somebody has solved it.
+    """
 
     seat: tuple[int, int]
     message: Question
     budget: Budget = NOT_WARNED
     deal: Deal | None = field(default=None, repr=False)
+    double_dummy: DoubleDummy | None = field(default=None, repr=False)
     wall: str = ""
 
 
@@ -75,6 +84,10 @@ def answer(connection: Connection, setup: EventSetup, question: TakeQuestion) ->
         if asked.what == AskFor.NAMES:
             names = names_of_table(connection, setup, question.seat, asked.round)
             return Reply() if names is None else Reply((names,))
+        if asked.what == AskFor.CODES:
+            return Reply(codes_of_table(connection, setup, question.seat))
+        if asked.what in (AskFor.RECAP, AskFor.STANDINGS):
+            return Reply(recap(connection, setup, question.seat, asked))
         return Reply(feedback(connection, setup, question.seat, asked))
     except (Senseless, FirmwareBridgeError):
         return Reply()
@@ -105,8 +118,11 @@ def _check(connection: Connection, setup: EventSetup, question: TakeQuestion, as
                 entered[row.play.board] = row.round
             played.update(((record.board, row.play.ns), (record.board, row.play.ew)))
             others.append(row.content)
+    if settings.across:
+        rows = results.of_board(connection, event, record.board)
+        others += [row.content for row in rows if row.content is not None and row.play.section != section.letter]
     known = Known(section.movement, entered, frozenset(played), check_order=settings.order)
-    behind = Behind(question.deal, None, others) if settings.checks else Behind()
+    behind = Behind(question.deal, question.double_dummy, others) if settings.checks else Behind()
     entered_result = content if isinstance(content, (Played, PassedOut)) else None
     entry = Entry(record.round, table, record.board, record.ns, record.ew, entered_result)
     verdict = check(entry, known, behind, question.budget, settings.checks_per_round)
@@ -114,9 +130,34 @@ def _check(connection: Connection, setup: EventSetup, question: TakeQuestion, as
         place = {"section": section_letter(number), "table": table, "board": record.board}
         data = {**place, "causes": list(verdict.causes)}
         desk.append_desk(connection, event, desk.DeskEvent("entry-check", data, wall=question.wall))
-    if not verdict.notices:
+    notices = verdict.notices + _auction(connection, event, settings, PlayKey(section.letter, *entry.play), content)
+    if not notices:
         return Reply(fine.messages, verdict.budget)
-    return Reply((_told(asked.check, verdict.notices),), verdict.budget)
+    return Reply((_told(asked.check, notices),), verdict.budget)
+
+
+def _auction(
+    connection: Connection, event: str, settings: EventSettings, play: PlayKey, content: BoardState | None
+) -> tuple[Notice, ...]:
+    """The contract against the auction that this table has recorded itself, so it may be told in plain words."""
+    told = of_play(connection, event, play).auction if settings.auction else None
+    reached = None if told is None else told.contract
+    named = content.contract if isinstance(content, Played) else content
+    if reached is None or named is None or reached == named:
+        return ()
+    words = f"ended in {reached}" if isinstance(reached, Contract) else "was passed out"
+    return (Notice("check", f"The auction recorded here {words}. Is the entry right?", Answer.CONFIRM, IT_IS_RIGHT),)
+
+
+def codes_of_table(connection: Connection, setup: EventSetup, seat: tuple[int, int]) -> tuple[Message, ...]:
+    """By what the codes of those who come to a table are known."""
+    section = setup.section(seat[0])
+    if section is None or not setup.settings_of(seat[0]).confirm_code:
+        return ()
+    known = verifiers(connection, desk.event_hex(setup.id), section.letter)
+    wanted = pairs_at(setup, *seat)
+    found = [PairCode(pair, known[pair]) for pair in sorted(known) if wanted is None or pair in wanted]
+    return (Codes(tuple(found[:255])),)
 
 
 def _told(number: int, notices: tuple[Notice, ...]) -> EntryChecked:

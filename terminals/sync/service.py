@@ -17,13 +17,14 @@ from drivers.api import BaseStation
 from firmware_bridge.clock import Clock
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import LinkError, StoreError
-from terminals.store import desk
+from firmware_bridge.wire.numbers import AskFor
+from terminals.store import desk, table_events
 from terminals.sync.calls import ANSWERED, KINDS, calls, told_by
 from terminals.sync.collector import Collector
 from terminals.sync.contacts import DEFAULT_LIMITS, Limits, Send
 from terminals.sync.event_store import EventStore
 from terminals.sync.ingest import Done, Job, ingest
-from terminals.sync.setup import EventSetup
+from terminals.sync.setup import EventSetup, section_number
 
 _LOG = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ class SyncService:
         self._take = take
         self._work = asyncio.Event()
         self._call_events = 0
+        self._names_told = 0
         self._outgoing = {name: asyncio.Queue[Send](OUTGOING) for name in stations}
 
     async def run(self) -> None:
@@ -157,6 +159,7 @@ class SyncService:
                     self.send(self.collector.recovered())
                     self._work.set()
             self._tell_calls()
+            self._tell_names()
             deadline = self.collector.next_deadline()
             if deadline is not None and now >= deadline:
                 self.send(self.collector.tick(now))
@@ -167,9 +170,22 @@ class SyncService:
         event = desk.event_hex(self.collector.setup.id)
         items = self._store.read(lambda connection: desk.desk_events(connection, event, *KINDS))
         self._call_events = max((item.number for item in items), default=0)
+        self._names_told, _ = self._store.read(lambda connection: table_events.people_changed(connection, event, 0))
         for call in calls(items).values():
             if call.open:
                 self.collector.call_state(call.section, call.table, call.state)
+
+    def _tell_names(self) -> None:
+        """Tell the tables which names have changed since the last time, whoever changed them."""
+        event, after = desk.event_hex(self.collector.setup.id), self._names_told
+        try:
+            self._names_told, changed = self._store.read(lambda c: table_events.people_changed(c, event, after))
+        except StoreError:
+            return
+        for letter, pair in changed:
+            self.collector.tell(section_number(letter), pair, AskFor.NAMES)
+        if changed:
+            self._work.set()
 
     def _tell_calls(self) -> None:
         """Tell the tables what the desk has answered since the last time."""

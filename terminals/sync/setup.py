@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.wire.messages import PlanRound, TablePlan
+from firmware_bridge.wire.messages import PlanRound, TablePlan, TableSettings
+from firmware_bridge.wire.numbers import TableSetting
 from terminals.movement import files, written
 from terminals.movement import sections as letters
 from terminals.movement.model import Direction, Movement, SitOut
@@ -144,6 +145,38 @@ def new_event(
 
 def _parts(settings: EventSettings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in SECTION_SETTINGS}
+
+
+def pairs_at(setup: EventSetup, section: int, table: int) -> set[int] | None:
+    """The pairs that come to a table in any round, sit-outs included; None while the section has no movement."""
+    found = setup.section(section)
+    if found is None or found.movement is None:
+        return None
+    here = {pair for one in found.movement.seatings if one.table == table for pair in (one.ns, one.ew)}
+    return here | {one.pair for one in found.movement.sit_outs if one.table == table}
+
+
+_SETTING_BITS = (
+    ("confirm", TableSetting.CONFIRM),
+    ("confirm_code", TableSetting.CONFIRM_CODE),
+    ("order", TableSetting.ORDER),
+    ("lead", TableSetting.LEAD),
+    ("checks", TableSetting.CHECKS),
+    ("traveller", TableSetting.TRAVELLER),
+    ("percentages", TableSetting.PERCENTAGES),
+    ("ranking", TableSetting.RANKING),
+    ("names", TableSetting.NAMES),
+    ("auction", TableSetting.AUCTION),
+    ("play", TableSetting.PLAY),
+    ("hand_entry", TableSetting.HAND_ENTRY),
+    ("positions", TableSetting.POSITIONS),
+    ("director_pin", TableSetting.DIRECTOR_PIN),
+)
+
+
+def table_settings(settings: EventSettings) -> TableSettings:
+    """What terminals are told of the settings."""
+    return TableSettings(int(sum(bit for name, bit in _SETTING_BITS if getattr(settings, name))))
 
 
 def plan_round(movement: Movement, number: int, table: int) -> PlanRound:
