@@ -216,6 +216,18 @@ class Desk:
         found = [self.people.get((section, pair, seat)) for seat in ("1", "2")]
         return " - ".join(one.name for one in found if one is not None and one.name)
 
+    def contestant_names(self, section: str, number: int) -> str:
+        """Names of who is ranked: a pair's, or of a team its own name, else those of its players."""
+        found = self.setup.section_called(section)
+        movement = None if found is None else found.movement
+        team = next((one for one in movement.teams if one.number == number), None) if movement is not None else None
+        if team is None or not team.pairs:
+            return self.names_of(section, number)
+        own = self.people.get((section, team.pairs[0], "0"))
+        if own is not None and own.name:
+            return own.name
+        return ", ".join(filter(None, (self.names_of(section, pair) for pair in team.pairs)))
+
     # --- following the store ---
 
     def start(self, service: SyncService) -> None:

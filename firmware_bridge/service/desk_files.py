@@ -19,14 +19,14 @@ from firmware_bridge.db import Database
 from firmware_bridge.errors import EntryError, FirmwareBridgeError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_checks import deals_of
+from firmware_bridge.service.desk_exchange import exchange_event
 from terminals.interop.bridgewebs import write_bridgewebs
-from terminals.interop.exchange import ExchangeEvent, ExchangePlayer
+from terminals.interop.exchange import ExchangeEvent
 from terminals.interop.pbn_results_write import write_pbn_results
 from terminals.interop.print_results import ranking_pdf, scorecards_pdf, travellers_pdf
-from terminals.interop.publish import EventInfo, publish_session
 from terminals.interop.results_csv import ranking_csv, results_csv
+from terminals.interop.results_json import write_results_json
 from terminals.interop.usebio_write import write_usebio
-from terminals.scoring.lines import Contestant
 
 PDF = "application/pdf"
 
@@ -47,29 +47,11 @@ KINDS: Mapping[str, Kind] = {
     "scorecards": Kind("scorecards.pdf", PDF, lambda event, deals: scorecards_pdf(event)),
     "usebio": Kind("results.xml", "application/xml", lambda event, deals: write_usebio(event)),
     "pbn": Kind("results.pbn", "application/x-pbn", lambda event, deals: write_pbn_results(event, deals), True),
+    "json": Kind("results.json", "application/json", lambda event, deals: write_results_json(event)),
     "csv": Kind("results.csv", "text/csv", lambda event, deals: results_csv(event)),
     "ranking-csv": Kind("ranking.csv", "text/csv", lambda event, deals: ranking_csv(event)),
     "bridgewebs": Kind("bridgewebs.csv", "text/csv", lambda event, deals: write_bridgewebs(event)),
 }
-
-
-def exchange_event(desk: Desk) -> ExchangeEvent:
-    """The event as other programs take it."""
-    players: dict[Contestant, tuple[ExchangePlayer, ...]] = {}
-    for (section, pair, _), person in sorted(desk.people.items()):
-        who = Contestant(section, pair)
-        if person.name:
-            players[who] = (*players.get(who, ()), ExchangePlayer(person.name, person.number))
-    directions = {
-        Contestant(section.letter, pair): group.name
-        for section in desk.setup.sections
-        if section.movement is not None and section.movement.winners == 2
-        for group in section.movement.groups
-        for pair in group.contestants
-        if group.name in ("NS", "EW")
-    }
-    info = EventInfo(desk.setup.name, desk.wall()[:10], players=players, directions=directions)
-    return publish_session(info, desk.score(), desk.profile, desk.facts.method)
 
 
 def make(desk: Desk, name: str) -> tuple[Kind, bytes]:

@@ -119,7 +119,7 @@ def effects(desk: Desk, before: EventScore, after: EventScore) -> dict[str, Any]
     found = []
     for who in [*new, *(one for one in old if one not in new)]:
         one: dict[str, Any] = {"section": who.section, "pair": who.number, "direction": who.direction}
-        one["names"] = desk.names_of(who.section, who.number)
+        one["names"] = desk.contestant_names(who.section, who.number)
         one["before"], one["after"] = _shown(old.get(who)), _shown(new.get(who))
         same = old.get(who) is not None and new.get(who) is not None and old[who][1] == new[who][1]
         one["changed"] = not same or one["before"] != one["after"] or old[who][0].value != new[who][0].value

@@ -4,7 +4,6 @@ veiled in every one of them: that they are entered, or need attention, and nothi
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from statistics import median_low
 from typing import Any
@@ -297,7 +296,7 @@ def ranking_view(desk: Desk, score: EventScore | None = None) -> list[dict[str, 
                         "place": row.place_text,
                         "section": row.contestant.section,
                         "pair": row.contestant.number,
-                        "names": desk.names_of(row.contestant.section, row.contestant.number),
+                        "names": desk.contestant_names(row.contestant.section, row.contestant.number),
                         "value": row.value_text,
                         "boards": row.boards,
                     }
@@ -305,73 +304,6 @@ def ranking_view(desk: Desk, score: EventScore | None = None) -> list[dict[str, 
                 ],
             }
         )
-    return out
-
-
-def scorecard_view(desk: Desk, section: str, pair: int) -> dict[str, Any]:
-    """Every board of a pair, in the order of playing."""
-    found = desk.setup.section_called(section)
-    if found is None or found.movement is None or pair not in found.movement.pairs:
-        raise EntryError("the event has no such pair.", where=f"{section[:8]}{pair}", code="no-such-pair")
-    points = {_play(one): one for scored in desk.score().boards.values() for one in scored}
-    lines = []
-    for row in desk.rows.values():
-        play = row.play
-        if play.section != found.letter or row.content is None:
-            continue
-        at = place_of(desk, row)[0]
-        sides = [found.movement.ranked_number(number, at) for number in (play.ns, play.ew)]
-        if pair not in sides:
-            continue
-        north_south = sides[0] == pair
-        opponents = play.ew if north_south else play.ns
-        seen, scored = row_view(desk, row), points.get(play)
-        side = None if scored is None or seen["hidden"] else (scored.ns if north_south else scored.ew)
-        own = seen["score"] if north_south or seen["score"] is None else -seen["score"]
-        lines.append(
-            {
-                "round": place_of(desk, row)[0],
-                "board": play.board,
-                "direction": "NS" if north_south else "EW",
-                "opponents": opponents,
-                "names": desk.names_of(found.letter, opponents),
-                "text": seen["text"],
-                "laws": [one["law"] for one in seen.get("rulings", ())],
-                "score": own,
-                "percent": _percent(side),
-                "points": _points(side),
-            }
-        )
-    lines.sort(key=lambda line: (line["round"], line["board"]))
-    penalties = [
-        {name: one[name] for name in ("amount", "unit", "law", "reason")}
-        for one in penalties_view(desk)
-        if (one["section"], one["pair"]) == (found.letter, pair)
-    ]
-    names = desk.names_of(found.letter, pair)
-    return {"section": found.letter, "pair": pair, "names": names, "lines": lines, "penalties": penalties}
-
-
-def rounds_view(desk: Desk) -> list[dict[str, Any]]:
-    """Every pair's percentage after each round, for the chart of the ranking; played boards only."""
-    points = {_play(one): one for scored in desk.score().boards.values() for one in scored}
-    sums: dict[tuple[str, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in desk.rows.values():
-        scored = points.get(row.play)
-        number = place_of(desk, row)[0]
-        if scored is None or not number or desk.veil.hides(row.play):
-            continue
-        for pair, side in ((row.play.ns, scored.ns), (row.play.ew, scored.ew)):
-            if side is not None and side.percent is not None:
-                sums[row.play.section, pair][number].append(float(side.percent))
-    out = []
-    for (section, pair), by_round in sorted(sums.items()):
-        so_far: list[float] = []
-        line = []
-        for number in range(1, max(by_round) + 1):
-            so_far += by_round.get(number, [])
-            line.append(float(f"{sum(so_far) / len(so_far):.2f}") if so_far else None)
-        out.append({"section": section, "pair": pair, "percent": line})
     return out
 
 

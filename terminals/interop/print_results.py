@@ -44,7 +44,7 @@ def _side_label(contestants: Sequence[Contestant], event: ExchangeEvent) -> str:
 
 
 def _total_name(event: ExchangeEvent) -> str:
-    if event.kind is EventKind.TEAMS:
+    if event.kind is EventKind.TEAMS or event.match_scoring:
         return {"VPS": "VP", "VP": "VP", "IMPS": "IMPs"}.get(event.match_scoring.upper(), "Points")
     return _TOTAL_NAMES[event.method]
 

@@ -94,10 +94,11 @@ def _head(element: Element, event: ExchangeEvent) -> None:
     _text(element, "PROGRAM_VERSION", event.program_version)
     if event.kind is EventKind.TEAMS:
         _text(element, "BOARD_SCORING_METHOD", _TEAM_TAGS[event.team_method])
-        if event.match_scoring:
-            _text(element, "MATCH_SCORING_METHOD", event.match_scoring)
     else:
         _text(element, "BOARD_SCORING_METHOD", _METHOD_TAGS[event.method][0])
+    if event.match_scoring:
+        _text(element, "MATCH_SCORING_METHOD", event.match_scoring)
+    if event.kind is not EventKind.TEAMS:
         _text(element, "WINNER_TYPE", str(min(event.winners, 2)))
     places = [section.rpartition("/") for section in event.sections]
     _text(element, "SESSION_COUNT", str(max(1, len({before for before, _, _ in places}))))
@@ -129,7 +130,8 @@ def _entrant(parent: Element, entrant: Entrant, event: ExchangeEvent) -> None:
 def _standing(element: Element, entrant: Entrant, event: ExchangeEvent) -> None:
     if entrant.boards is not None:
         _text(element, "BOARDS_PLAYED", str(entrant.boards))
-    percent = event.kind is not EventKind.TEAMS and event.method is Method.MATCHPOINTS
+    pairs = event.kind is not EventKind.TEAMS and not event.match_scoring
+    percent = pairs and event.method is Method.MATCHPOINTS
     _number(element, "PERCENTAGE" if percent else "TOTAL_SCORE", entrant.total)
     if entrant.place:
         _text(element, "PLACE", entrant.place)

@@ -1,0 +1,168 @@
+"""The running event as files of other programs carry it: results with their rulings, rankings, matches of teams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.ranking import IMPS, VPS, EventScore
+from terminals.interop.exchange import (
+    Entrant,
+    EventKind,
+    ExchangeEvent,
+    ExchangeLine,
+    ExchangeMatch,
+    ExchangePlayer,
+    MatchBoard,
+    Published,
+)
+from terminals.interop.publish import PROGRAM, EventInfo, publish_session
+from terminals.interop.rulings_file import noted
+from terminals.interop.team_event import shown
+from terminals.movement.model import Format
+from terminals.result import BoardState, PassedOut, Played
+from terminals.scoring.contract_score import score_ns
+from terminals.scoring.lines import Contestant, LineKey, ResultLine
+from terminals.scoring.ranking import RankRow
+from terminals.scoring.rulings import Ruling
+from terminals.scoring.teams import TeamMethod
+from terminals.store.desk import Person
+from terminals.sync.matches import TeamMatch
+from terminals.sync.ruling_log import Kept, line_key
+
+TEAM_SEAT = "0"
+"""Where a team's own name is kept, beside the names of its players."""
+
+
+def exchange_event(desk: Desk) -> ExchangeEvent:
+    """The event with everything that was published of it: also what rulings say, in the notes of their lines."""
+    score, kept = desk.score(), desk.facts.decided.kept
+    if score.matches:
+        return _teams(desk, score, kept.values())
+    players: dict[Contestant, tuple[ExchangePlayer, ...]] = {}
+    for (section, pair, seat), person in sorted(desk.people.items()):
+        if person.name and seat != TEAM_SEAT:
+            who = Contestant(section, pair)
+            players[who] = (*players.get(who, ()), ExchangePlayer(person.name, person.number))
+    directions = {
+        Contestant(section.letter, pair): group.name
+        for section in desk.setup.sections
+        if section.movement is not None and section.movement.winners == 2
+        for group in section.movement.groups
+        for pair in group.contestants
+        if group.name in ("NS", "EW")
+    }
+    individual = any(
+        one.movement is not None and one.movement.format is Format.INDIVIDUAL for one in desk.setup.sections
+    )
+    kind = EventKind.INDIVIDUAL if individual else EventKind.PAIRS
+    info = EventInfo(desk.setup.name, desk.wall()[:10], players=players, directions=directions, kind=kind)
+    event = publish_session(info, score, desk.profile, desk.facts.method)
+    if VPS in score.units:
+        event = replace(event, match_scoring="VPS")
+    return noted(event, _rulings(kept.values()))
+
+
+def _rulings(kept: Iterable[Kept]) -> list[Ruling]:
+    """The rulings that count, one for each line that they are about."""
+    out = []
+    for one in kept:
+        if one.counts and one.ruling.line is not None:
+            out.append(one.ruling)
+        if one.counts:
+            out += [replace(one.ruling, line=line_key(play), form=form) for play, form in one.forms.items()]
+    return out
+
+
+def _teams(desk: Desk, score: EventScore, kept: Iterable[Kept]) -> ExchangeEvent:
+    """Matches with both rooms of every board. A line is of two teams; its play is the number of the match."""
+    notes: dict[LineKey, str] = {}
+    for one in _rulings(kept):
+        words = f"Law {one.law}: {one.reason} ({one.ruled_by})."
+        assert one.line is not None
+        notes[one.line] = f"{notes.get(one.line, '')} {words}".strip()
+    many = len({match.section for match in score.matches}) > 1
+    matches, lines = [], []
+    for match in score.matches:
+        made, held = _match(match, notes, many)
+        lines += held
+        if match.score is not None:
+            matches.append(made)
+    units = set(score.units)
+    method = desk.conditions.scheme.team_method or TeamMethod.IMPS
+    rows = [row for rows in score.rankings for row in rows]
+    return ExchangeEvent(
+        title=desk.setup.name,
+        date=desk.wall()[:10],
+        program=PROGRAM,
+        kind=EventKind.TEAMS,
+        team_method=method,
+        match_scoring="VPS" if VPS in units else "IMPS" if IMPS in units else "",
+        entrants=tuple(_team(desk, row, many) for row in rows),
+        lines=tuple(lines),
+        matches=tuple(matches),
+    )
+
+
+def _who(one: Contestant, many: bool) -> Contestant:
+    return one if many else Contestant("", one.number)
+
+
+def _match(match: TeamMatch, notes: dict[LineKey, str], many: bool) -> tuple[ExchangeMatch, list[ExchangeLine]]:
+    home, away = _who(match.home, many), _who(match.away, many)
+    points = {board.board: board for board in match.boards}
+    lines: list[ExchangeLine] = []
+    boards = []
+    for board, rooms in match.rooms.items():
+        pair: list[ExchangeLine | None] = []
+        for line, ns, ew in ((rooms[0], home, away), (rooms[1], away, home)):
+            if line is None:
+                pair.append(None)
+                continue
+            own = ResultLine(
+                board, ns, ew, line.result, match.section if many else "", line.form, line.vulnerability, match.number
+            )
+            pair.append(ExchangeLine(own, _score(line.result, board), note=notes.get(line.key, "")))
+        lines += [one for one in pair if one is not None]
+        scored = points.get(board)
+        if scored is not None:
+            boards.append(MatchBoard(board, pair[0], pair[1], shown(scored.home)))
+    ours, theirs = _scores(match)
+    return ExchangeMatch(match.number, home, away, tuple(boards), ours, theirs), lines
+
+
+def _scores(match: TeamMatch) -> tuple[Published | None, Published | None]:
+    score = match.score
+    if score is None:
+        return None, None
+    pair = (score.home_vp, score.away_vp)
+    home, away = (score.home if pair[0] is None else pair[0]), (score.away if pair[1] is None else pair[1])
+    return shown(home), shown(away)
+
+
+def _score(state: BoardState, board: int) -> int | None:
+    return score_ns(state, board) if isinstance(state, (Played, PassedOut)) else None
+
+
+def _team(desk: Desk, row: RankRow, many: bool) -> Entrant:
+    """A ranked team. Its penalties and bonuses stand beside its total as an adjustment."""
+    one = row.contestant
+    people: list[Person] = []
+    section = desk.setup.section_called(one.section)
+    movement = None if section is None else section.movement
+    team = None if movement is None else next((t for t in movement.teams if t.number == one.number), None)
+    for pair in team.pairs if team is not None else ():
+        found = (desk.people.get((one.section, pair, seat)) for seat in ("1", "2"))
+        people += [person for person in found if person is not None and person.name]
+    return Entrant(
+        _who(one, many),
+        f"{one.section if many else ''}{one.number}",
+        tuple(ExchangePlayer(person.name, person.number) for person in people),
+        section=one.section if many else "",
+        total=shown(row.value),
+        place=row.place_text,
+        boards=row.boards,
+        adjustment=shown(row.adjustment) if row.adjustment else None,
+        name=desk.contestant_names(one.section, one.number) or f"Team {one.number}",
+    )
