@@ -53,10 +53,8 @@ def exchange_event(desk: Desk) -> ExchangeEvent:
         for pair in group.contestants
         if group.name in ("NS", "EW")
     }
-    individual = any(
-        one.movement is not None and one.movement.format is Format.INDIVIDUAL for one in desk.setup.sections
-    )
-    kind = EventKind.INDIVIDUAL if individual else EventKind.PAIRS
+    formats = {one.movement.format for one in desk.setup.sections if one.movement is not None}
+    kind = EventKind.INDIVIDUAL if Format.INDIVIDUAL in formats else EventKind.PAIRS
     info = EventInfo(desk.setup.name, desk.wall()[:10], players=players, directions=directions, kind=kind)
     event = publish_session(info, score, desk.profile, desk.facts.method)
     if VPS in score.units:

@@ -1,4 +1,4 @@
-"""Rulings in a running event: previewed, recorded, appealed, contradicted, taken back, and seen wherever results are."""
+"""Rulings in a running event: previewed, recorded, appealed, contradicted, taken back, seen wherever results are."""
 
 from __future__ import annotations
 
@@ -362,9 +362,9 @@ def test_exports_show_rulings(tmp_path: Path) -> None:
         assert all(word in texts[name] for name in ("usebio", "pbn", "csv", "json"))
         assert all("Law 87" in texts[name] for name in ("usebio", "pbn", "csv", "json"))
         for event in (read_usebio(texts["usebio"].encode()), read_results_json(texts["json"].encode())):
-            ruled = next(one for one in event.lines if isinstance(one.line.result, Assigned))
-            assert isinstance(ruled.line.result.ns, tuple)
-            assert [outcome.weight for outcome in ruled.line.result.ns] == [Fraction(3, 5), Fraction(2, 5)]
+            (ruled,) = (one.line.result for one in event.lines if isinstance(one.line.result, Assigned))
+            assert isinstance(ruled.ns, tuple)
+            assert [outcome.weight for outcome in ruled.ns] == [Fraction(3, 5), Fraction(2, 5)]
         assert "-25" in texts["ranking-csv"]
         assert "60" in texts["bridgewebs"]
         await client.post("/actions/publish", {"actor": "Anna"})
@@ -380,9 +380,8 @@ def test_rulings_survive_a_restart(tmp_path: Path) -> None:
     async def run(client: Client) -> None:
         made = await post(client, "ruling", WEIGHTED)
         await post(client, "penalty", {"section": "A", "pair": 3, **BY})
-        await post(
-            client, "ruling-appeal", {"ruling": made["ruling"]["ruling"], **PLAY, **BY, "pair": 1, "agreed": True}
-        )
+        number = made["ruling"]["ruling"]
+        await post(client, "ruling-appeal", {"ruling": number, "section": "A", **BY, "pair": 1, "agreed": True})
 
     running(tmp_path, run)
     seen: list[Any] = []
