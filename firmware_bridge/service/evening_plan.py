@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from dealer.board import Board
 from dealer.formats.api import read_deal_file
 from dealer.generate import DealSet, Origin, new_set
 from firmware_bridge.errors import ConfigError, DealError, EntryError, ExitStatus, StoreError
+from terminals.movement.boards import parse_boards, runs, with_boards
 from terminals.movement.choose import fitting, for_tables
 from terminals.movement.model import Movement
 
@@ -43,7 +45,8 @@ class EveningRequest:
 class EveningPlan:
     """The decided evening. event_id: 64 bits; set_id: of the deals; seed: None unless simulated.
 
-    first_board, boards: the run of board numbers in play. deals_from: file name that the deals came from, or "".
+    first_board, boards: the run of board numbers in play; numbers: when it is not one run, the list ("1-8, 21-28").
+    deals_from: file name that the deals came from, or "".
     """
 
     event_id: int
@@ -56,13 +59,17 @@ class EveningPlan:
     seed: int | None
     simulate: bool
     deals_from: str
+    numbers: str = ""
 
     def movement(self) -> Movement:
         """The movement that these numbers stand for; always the same one."""
-        return for_tables(self.tables, self.boards, self.pairs, first_board=self.first_board)
+        movement = for_tables(self.tables, self.boards, self.pairs, first_board=self.first_board)
+        return with_boards(movement, parse_boards(self.numbers)) if self.numbers else movement
 
     @property
-    def board_numbers(self) -> range:
+    def board_numbers(self) -> Sequence[int]:
+        if self.numbers:
+            return parse_boards(self.numbers)
         return range(self.first_board, self.first_board + self.boards)
 
 
@@ -91,6 +98,7 @@ def decide(request: EveningRequest) -> tuple[EveningPlan, DealSet]:
         pairs=len(movement.pairs),
         tables=movement.tables,
         first_board=numbers[0],
+        numbers="" if numbers[-1] - numbers[0] < len(numbers) else runs(numbers),
         boards=len(numbers),
         copies=copies,
         seed=seed,
@@ -106,6 +114,33 @@ def movement_of(request: EveningRequest) -> Movement:
 
 
 def _movement(request: EveningRequest, given: tuple[Board, ...] | None) -> Movement:
+    if given is not None:
+        numbers = [board.number for board in given]
+        movement = _by_number(request, given)
+        if numbers[-1] - numbers[0] == len(numbers) - 1:
+            return movement
+        return _on(movement, numbers, request)
+    return _by_number(request, None)
+
+
+def _on(movement: Movement, numbers: list[int], request: EveningRequest) -> Movement:
+    """The movement on boards with gaps between them: every set must be a run, because terminals are told runs."""
+    played = with_boards(movement, numbers)
+    divided = next((s.boards for s in played.seatings if max(s.boards) - min(s.boards) >= len(s.boards)), None)
+    if divided is None:
+        return played
+    gaps = [n for n in range(min(divided), max(divided)) if n not in divided]
+    missing = ", ".join(map(str, gaps[:6])) + (" and more" if len(gaps) > 6 else "")
+    raise DealError(
+        f"the boards {runs(divided)} would be played in one round, without {missing}.",
+        where=str(request.deals),
+        next_step=f"Take a file without gaps, or with gaps only between sets of {len(divided)} boards.",
+        code="board-gap",
+        exit_status=ExitStatus.USAGE,
+    )
+
+
+def _by_number(request: EveningRequest, given: tuple[Board, ...] | None) -> Movement:
     pairs, tables = request.pairs, request.tables
     if given is not None:
         first = given[0].number
@@ -150,20 +185,8 @@ def _tables(pairs: int | None) -> int:
 
 
 def _deals_of_file(path: Path) -> tuple[Board, ...]:
-    """Boards of a file, ascending; their numbers must follow each other, because a movement plays runs of boards."""
-    boards = tuple(sorted(read_deal_file(path).require_good(str(path)), key=lambda board: board.number))
-    numbers = [board.number for board in boards]
-    gaps = [n for n in range(numbers[0], numbers[-1]) if n not in set(numbers)]
-    if gaps:
-        missing = ", ".join(map(str, gaps[:6])) + (" and more" if len(gaps) > 6 else "")
-        raise DealError(
-            f"the board numbers do not follow each other: from {numbers[0]} to {numbers[-1]}, without {missing}.",
-            where=str(path),
-            next_step="Take a file whose boards are numbered without a gap.",
-            code="board-gap",
-            exit_status=ExitStatus.USAGE,
-        )
-    return boards
+    """Boards of a file, ascending."""
+    return tuple(sorted(read_deal_file(path).require_good(str(path)), key=lambda board: board.number))
 
 
 # --- evening.json ------------------------------------------------------------------------------------------------

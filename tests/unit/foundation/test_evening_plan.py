@@ -70,11 +70,27 @@ def test_a_file_may_begin_at_any_board(tmp_path: Path) -> None:
     assert plan.movement().board_numbers == tuple(range(25, 39))
 
 
+@pytest.mark.parametrize("numbers", [[*range(1, 9), *range(21, 27)], [3, 4, *range(17, 29)], [1, 2, 5, 6]])
+def test_a_file_may_have_gaps_between_the_sets_of_a_round(tmp_path: Path, numbers: list[int]) -> None:
+    path = written(tmp_path / "deals.pbn", numbers)
+    plan, deals = decide(EveningRequest(deals=path, simulate=True))
+    movement = plan.movement()
+    assert set(movement.board_numbers) <= set(numbers)
+    assert [board.number for board in deals.boards] == list(plan.board_numbers) == list(movement.board_numbers)
+    assert all(max(s.boards) - min(s.boards) == len(s.boards) - 1 for s in movement.seatings)
+    save(plan, tmp_path)
+    assert load(tmp_path) == plan
+    kept = json.loads((tmp_path / "evening.json").read_text())
+    (tmp_path / "evening.json").write_text(json.dumps({**kept, "numbers": "x"}))
+    with pytest.raises(FirmwareBridgeError):
+        load(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("numbers", "request_", "word"),
     [
         ([1], EveningRequest(), "1"),
-        ([1, 2, 5, 6], EveningRequest(), "3, 4"),
+        ([1, 2, 3, *range(5, 16)], EveningRequest(), "without 4"),
         ([1, 2, 3, 4], EveningRequest(boards=8), "8"),
         ([1, 2, 3, 4], EveningRequest(tables=9), "9"),
     ],
