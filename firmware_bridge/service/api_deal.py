@@ -9,11 +9,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
+from firmware_bridge.service import desk_deal_record
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_dealing import DealingDesk
-from firmware_bridge.service.desk_values import whole_of
+from firmware_bridge.service.desk_values import text_of, whole_of
 
 Body = Mapping[str, Any]
 
@@ -50,6 +51,13 @@ def operations(dealing: DealingDesk | None) -> list[Operation]:
         await there().stop()
         return JSONResponse(there().view())
 
+    async def record(request: Request, desk: Desk, caller: Caller) -> Response:
+        return JSONResponse(await desk_deal_record.record_view(desk.directory, there().set_id))
+
+    async def cleaned(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
+        await desk_deal_record.cleaned(desk.directory, text_of(body, "machine", 16))
+        return JSONResponse(await desk_deal_record.record_view(desk.directory, there().set_id))
+
     here, post = f"{ROOT}/deal", "POST"
     return [
         Operation("GET", here, "assistant", "Machine, set and job.", state),
@@ -71,4 +79,8 @@ def operations(dealing: DealingDesk | None) -> list[Operation]:
         ),
         Operation(post, f"{here}/confirm", "assistant", "The board in the machine is the one shown.", confirm, {}),
         Operation(post, f"{here}/stop", "assistant", "Stop the machine.", stop, {}),
+        Operation("GET", f"{here}/record", "assistant", "Attempts, sets made here, health of the machines.", record),
+        Operation(
+            post, f"{here}/cleaned", "assistant", "The machine was cleaned.", cleaned, {"machine": "16 hex digits"}
+        ),
     ]

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service import desk_alerts, desk_files, desk_view
+from firmware_bridge.service import desk_alerts, desk_files, desk_scorecards, desk_view
 from firmware_bridge.service.api_access import ROLES, Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
@@ -75,7 +75,7 @@ async def ranking(request: Request, desk: Desk, caller: Caller) -> Response:
 
 
 async def rounds(request: Request, desk: Desk, caller: Caller) -> Response:
-    return JSONResponse(desk_view.rounds_view(desk))
+    return JSONResponse(desk_scorecards.rounds_view(desk))
 
 
 async def terminals(request: Request, desk: Desk, caller: Caller) -> Response:
@@ -93,7 +93,7 @@ async def scorecard(request: Request, desk: Desk, caller: Caller) -> Response:
     section, pair = request.path_params["section"], request.path_params["pair"]
     if not pair.isascii() or not pair.isdigit() or len(pair) > 4:
         raise EntryError("a pair number is wanted.", code="bad-value")
-    return JSONResponse(desk_view.scorecard_view(desk, section, int(pair)))
+    return JSONResponse(desk_scorecards.scorecard_view(desk, section, int(pair)))
 
 
 async def play(request: Request, desk: Desk, caller: Caller) -> Response:

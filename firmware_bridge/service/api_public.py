@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service import desk_files, desk_view
+from firmware_bridge.service import desk_files, desk_scorecards, desk_view
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
@@ -35,7 +35,12 @@ def public_results(desk: Desk) -> dict[str, Any]:
     if state == "published":
         out["final"] = desk.period.final
         out["sections"] = [
-            {"letter": s.letter, "boards": list(s.movement.board_numbers), "pairs": list(s.movement.pairs)}
+            {
+                "letter": s.letter,
+                "format": s.movement.format.value,
+                "boards": list(s.movement.board_numbers),
+                "pairs": list(s.movement.pairs if not s.movement.teams else s.movement.contestants),
+            }
             for s in desk.setup.sections
             if s.movement is not None
         ]
@@ -62,13 +67,30 @@ async def board(request: Request, desk: Desk, caller: Caller) -> Response:
     )
     deal = deals_of(desk).get(view["board"])
     tables = {} if deal is None else await run_in_threadpool(desk_files.tricks_of, desk, [deal])
-    return JSONResponse({**view, "deal": desk_files.deal_view(desk, view["board"], tables)})
+    section = desk.setup.section_called(view["section"])
+    movement = None if section is None else section.movement
+    return JSONResponse(
+        {
+            **view,
+            "deal": desk_files.deal_view(desk, view["board"], tables),
+            "numbers": [] if movement is None else list(movement.board_numbers),
+            "teams": {} if movement is None else {pair: team.number for team in movement.teams for pair in team.pairs},
+        }
+    )
+
+
+async def rounds(request: Request, desk: Desk, caller: Caller) -> Response:
+    """Standings after each round, as far as the ranking is public."""
+    if public_results(desk)["state"] == "closed":
+        raise EntryError("the results are not published yet.", code="withheld")
+    published = desk.period.published_at is not None
+    return JSONResponse(desk_scorecards.rounds_view(desk, veiled=not published))
 
 
 async def scorecard(request: Request, desk: Desk, caller: Caller) -> Response:
     _published(desk)
     pair = _number(request.path_params["pair"])
-    return JSONResponse(desk_view.scorecard_view(desk, request.path_params["section"], pair))
+    return JSONResponse(desk_scorecards.scorecard_view(desk, request.path_params["section"], pair))
 
 
 def _number(text: str) -> int:
@@ -83,6 +105,7 @@ def operations() -> list[Operation]:
     return [
         Operation("GET", f"{ROOT}/health", "", "Is the service there, and does it store?", health),
         Operation("GET", f"{here}/results", "", "The results, as far as they are public.", results),
+        Operation("GET", f"{here}/rounds", "", "Standings after each round, as far as they are public.", rounds),
         Operation("GET", f"{here}/boards/{{section}}/{{board}}", "", "A traveller, once published.", board),
         Operation("GET", f"{here}/pairs/{{section}}/{{pair}}", "", "A scorecard, once published.", scorecard),
     ]

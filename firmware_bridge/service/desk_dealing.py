@@ -45,7 +45,13 @@ class DealingDesk:
     def _began(self) -> None:
         self._state = {"planned": 0, "made": 0, "board": 0, "copy": 0, "cards": 0, "pockets": [0, 0, 0, 0]}
         self._state |= {"step": "", "action": "", "sound": "", "stopped": False, "line": True, "error": ""}
+        self._state |= {"reasons": []}
         self._boards = {}
+
+    @property
+    def set_id(self) -> str:
+        """Of the set in play, "" without one."""
+        return "" if self._deals is None else self._deals.id
 
     @property
     def running(self) -> bool:
@@ -171,7 +177,7 @@ class DealingDesk:
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
-        self._state |= {"step": "Stopped. Start again to go on.", "stopped": True}
+        self._state |= {"step": "Stopped. Start again to go on.", "action": "stopped", "reasons": [], "stopped": True}
         self._tell()
 
     async def close(self) -> None:
@@ -213,6 +219,7 @@ class DealingDesk:
                 self._instruct(event.instruction, stopped=False)
             case p.Stopped():
                 self._instruct(event.instruction, stopped=True)
+                state["reasons"] = [reason.value for reason in event.reasons]
             case p.LineDown():
                 state |= {"line": False}
             case p.LineUp():
@@ -224,6 +231,6 @@ class DealingDesk:
     def _instruct(self, instruction: Any, *, stopped: bool) -> None:
         state = self._state
         state |= {"step": instruction.text, "action": instruction.action.name.lower(), "stopped": stopped}
-        state["sound"] = instruction.sound.name.lower()
+        state |= {"sound": instruction.sound.name.lower(), "reasons": []}
         if instruction.board:
             state |= {"board": instruction.board, "copy": instruction.copy}
