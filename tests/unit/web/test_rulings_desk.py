@@ -172,9 +172,9 @@ def test_contradictory_rulings_are_refused_with_the_law(tmp_path: Path) -> None:
             ({"law": "82"}, "decides nothing"),
             ({"score": "+420", "edition": "laws-1987"}, "no ruleset"),
         ):
-            error = await client.post("/actions/ruling", {**PLAY, **BY, **wrong})
-            assert error.status_code in (400, 409), error.text
-            assert law in error.json()["error"]["what"], error.text
+            answer = await client.post("/actions/ruling", {**PLAY, **BY, **wrong})
+            assert answer.status_code in (400, 409), answer.text
+            assert law in answer.json()["error"]["what"], answer.text
         assert (await rulings(client))["rulings"] == []
         first = (await post(client, "ruling", WEIGHTED))["ruling"]["ruling"]
         again = {**PLAY, **BY, "score": "AVE+/AVE-"}
