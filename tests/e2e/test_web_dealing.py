@@ -7,10 +7,11 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_devices import Device, deal_file
-from web_browser import DESKTOP, PHONE, browser, service
+from web_browser import DESKTOP, PHONE, accessible, service
 
 from dealer.cards import Seat, Suit, rank_of, suit_of
 from dealer.formats.api import read_deal_file
@@ -34,16 +35,13 @@ def long_suits(path: Path) -> set[str]:
     return found
 
 
-def test_boards_are_made_through_a_stop_without_showing_a_card(tmp_path: Path) -> None:
+def test_boards_are_made_through_a_stop_without_showing_a_card(found: Any, tmp_path: Path) -> None:
     file = deal_file(tmp_path, 6)
     planted = long_suits(Path(file))
     assert planted
     machine = Device("dealing-machine", tmp_path, "--speed", "demo", "--seed", "3", "--fault", "jam@30")
     try:
-        with (
-            service(tmp_path / "data", "--tables", "3", "--boards", "6", "--machine", machine.url) as one,
-            browser() as found,
-        ):
+        with service(tmp_path / "data", "--tables", "3", "--boards", "6", "--machine", machine.url) as one:
             page = found.new_context(viewport=DESKTOP, locale="en-GB").new_page()
             page.set_default_timeout(20_000)
             told: list[str] = []
@@ -51,12 +49,16 @@ def test_boards_are_made_through_a_stop_without_showing_a_card(tmp_path: Path) -
             page.wait_for_selector(".grid")
             page.goto(f"{one.url}/deal")
             page.set_input_files("#file", file)
-            page.click("text=Load")
+            page.click("#load")
             page.wait_for_selector("text=: boards 1 to 6")
             page.click("#startdeal")
             page.wait_for_selector(".step.stop")
             stop = page.inner_text(".step.stop")
             assert "stuck" in stop
+            assert page.evaluate("document.body.dataset.sound") == "stop"
+            page.select_option("#lang", "pl")
+            page.wait_for_selector(".step.stop >> text=Usuń zacięcie")
+            page.select_option("#lang", "en")
             if SCREENS:
                 page.screenshot(path=Path(SCREENS) / "deal-stop-desktop.png")
                 page.set_viewport_size(PHONE)
@@ -72,6 +74,17 @@ def test_boards_are_made_through_a_stop_without_showing_a_card(tmp_path: Path) -
             page.wait_for_selector(".step.done")
             if SCREENS:
                 page.screenshot(path=Path(SCREENS) / "deal-done-desktop.png")
+            # A service that was killed and started again knows what was made here, and how the machine is.
+            one.kill()
+            one.start()
+            page.reload()
+            page.wait_for_selector("td >> text=6/6")
+            page.wait_for_selector(".history li")
+            page.wait_for_selector(".figures")
+            accessible(page, "deal after a restart")
+            if SCREENS:
+                page.screenshot(path=Path(SCREENS) / "deal-again-desktop.png")
+            told.append(page.inner_text("body") + json.dumps(one.api("/deal/record")))
             everything = "\n".join(told)
             assert not [cards for cards in planted if re.search(rf"\b{cards}\b", everything)]
             assert not re.search(r"[♠♥♦♣]", everything)

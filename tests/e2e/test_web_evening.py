@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_browser import Service, accept, at, browser, key_in, phone, service, start_round
+from web_browser import Service, accept, at, key_in, phone, service, start_round
 
 pytestmark = pytest.mark.external("chromium")
 
@@ -100,8 +100,8 @@ class Room:
 
 
 @pytest.mark.slow
-def test_an_evening_on_four_tables_in_which_everything_goes_wrong_once(tmp_path: Path) -> None:
-    with service(tmp_path, "--pairs", "7", "--boards", "8") as one, browser() as found:
+def test_an_evening_on_four_tables_in_which_everything_goes_wrong_once(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--pairs", "7", "--boards", "8") as one:
         room = Room(found, one)
         playing = sorted({c["table"] for c in one.cells() if c["round"] == 1})
         assert len(playing) == 3
@@ -206,8 +206,8 @@ def test_an_evening_on_four_tables_in_which_everything_goes_wrong_once(tmp_path:
             assert page.inner_text("#sent") == "received"
 
 
-def test_a_second_phone_accepts_for_the_other_side(tmp_path: Path) -> None:
-    with service(tmp_path, "--tables", "3", "--boards", "6") as one, browser() as found:
+def test_a_second_phone_accepts_for_the_other_side(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
         north, east = phone(found, one.table(1)), None
         start_round(north)
         east = phone(found, one.table(1))
@@ -219,8 +219,8 @@ def test_a_second_phone_accepts_for_the_other_side(tmp_path: Path) -> None:
         one.until(lambda cells: any(c["state"] == "confirmed" for c in cells))
 
 
-def test_a_new_phone_takes_over_with_the_directors_consent(tmp_path: Path) -> None:
-    with service(tmp_path, "--tables", "3", "--boards", "6") as one, browser() as found:
+def test_a_new_phone_takes_over_with_the_directors_consent(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
         old = phone(found, one.table(1))
         start_round(old)
         key_in(old, 1, 1, "N", "N", 7)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_browser import Service, accept, at, browser, key_in, phone, service, start_round
+from web_browser import Service, accept, at, key_in, phone, service, start_round
 
 from dealer.board import vulnerability_of
 from dealer.cards import Seat
@@ -68,7 +68,7 @@ def packed(f: dict[str, int], device: int, journal: int, seq: int) -> str:
     return base64.b64encode(struct.pack("<II14sI6s", journal, seq, body, crc, bytes(6))).decode()
 
 
-def test_the_page_packs_records_and_counts_scores_as_the_host_does(tmp_path: Path) -> None:
+def test_the_page_packs_records_and_counts_scores_as_the_host_does(found: Any, tmp_path: Path) -> None:
     pick = random.Random(11)
     records = [
         (random_fields(pick), pick.getrandbits(64) | 1, pick.getrandbits(32) | 1, pick.randint(1, 2**32 - 1))
@@ -82,7 +82,7 @@ def test_the_page_packs_records_and_counts_scores_as_the_host_does(tmp_path: Pat
         for seat in Seat
         for tricks in range(14)
     ]
-    with service(tmp_path, "--tables", "3", "--boards", "6") as one, browser() as found:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
         page = phone(found, one.url + "/results")
         asked = [[f, f"{device:016x}", journal, seq] for f, device, journal, seq in records]
         made = page.evaluate(
@@ -127,8 +127,10 @@ READ_META = """async (name) => {
 }"""
 
 
-def test_a_number_that_is_taken_by_another_body_opens_a_new_journal_and_asks_the_director(tmp_path: Path) -> None:
-    with service(tmp_path, "--tables", "3", "--boards", "6") as one, browser() as found:
+def test_a_number_that_is_taken_by_another_body_opens_a_new_journal_and_asks_the_director(
+    found: Any, tmp_path: Path
+) -> None:
+    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
         url = one.table(1)
         token = url.rpartition("/")[2]
         page = phone(found, url)
@@ -160,9 +162,9 @@ def test_a_number_that_is_taken_by_another_body_opens_a_new_journal_and_asks_the
         assert any("under a number that is taken" in text for text in alerts), alerts
 
 
-def test_a_host_restored_from_an_older_backup_gets_everything_again(tmp_path: Path) -> None:
+def test_a_host_restored_from_an_older_backup_gets_everything_again(found: Any, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with service(data, "--tables", "3", "--boards", "6") as one, browser() as found:
+    with service(data, "--tables", "3", "--boards", "6") as one:
         page = phone(found, one.table(1))
         start_round(page)
         key_in(page, 1, 4, "S", "N", 10)

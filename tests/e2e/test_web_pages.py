@@ -8,23 +8,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
-from importlib import resources, util
 from pathlib import Path
 from typing import Any
 
 import pytest
-from web_browser import DESKTOP, PHONE, Service, accept, at, browser, key_in, phone, service, start_round
+from web_browser import DESKTOP, PHONE, Service, accept, accessible, at, fits, key_in, phone, service, start_round
 
 pytestmark = pytest.mark.external("chromium")
 
 SCREENS = os.environ.get("FIRMWARE_BRIDGE_SCREENS")
-
-
-@pytest.fixture(scope="module")
-def found() -> Iterator[Any]:
-    with browser() as one:
-        yield one
 
 
 def desktop(found: Any, url: str, **more: Any) -> Any:
@@ -45,32 +37,6 @@ def photograph(page: Any, name: str, *, sizes: tuple[str, ...] = ("phone", "desk
         page.wait_for_timeout(150)
         page.screenshot(path=Path(SCREENS) / f"{name}-{size}.png")
     page.set_viewport_size(before)
-
-
-def axe_source() -> str:
-    if util.find_spec("axe_playwright_python") is None:
-        pytest.skip("axe-playwright-python, which carries axe-core, is not installed here")
-    root = resources.files("axe_playwright_python")
-    return next(p for p in Path(str(root)).rglob("axe*.js")).read_text(encoding="utf-8")
-
-
-def accessible(page: Any, where: str) -> None:
-    """No violation of WCAG 2.1 A and AA that axe-core can find."""
-    page.evaluate(axe_source())
-    report = page.evaluate(
-        "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
-        ".then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html).join(' | ')))"
-    )
-    assert report == [], f"{where}: {report}"
-
-
-def fits(page: Any, where: str) -> None:
-    """Nothing sticks out sideways, also with text at 200 %."""
-    for size in ("100%", "200%"):
-        page.evaluate(f"document.documentElement.style.fontSize = '{size}'")
-        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert wide[0] <= wide[1] + 1, f"{where} at {size}: {wide}"
-    page.evaluate("document.documentElement.style.fontSize = ''")
 
 
 def results(one: Service, count: int) -> None:

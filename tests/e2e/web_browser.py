@@ -13,8 +13,11 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from importlib import resources, util
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 FLAGS = [
     "--no-sandbox",
@@ -144,6 +147,35 @@ def phone(found: Any, url: str, **more: Any) -> Any:
     page.set_default_timeout(10_000)
     page.goto(url)
     return page
+
+
+# --- for everybody -----------------------------------------------------------------------------------------------
+
+
+def axe_source() -> str:
+    if util.find_spec("axe_playwright_python") is None:
+        pytest.skip("axe-playwright-python, which carries axe-core, is not installed here")
+    root = resources.files("axe_playwright_python")
+    return next(p for p in Path(str(root)).rglob("axe*.js")).read_text(encoding="utf-8")
+
+
+def accessible(page: Any, where: str) -> None:
+    """No violation of WCAG 2.1 A and AA that axe-core can find."""
+    page.evaluate(axe_source())
+    report = page.evaluate(
+        "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+        ".then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html).join(' | ')))"
+    )
+    assert report == [], f"{where}: {report}"
+
+
+def fits(page: Any, where: str) -> None:
+    """Nothing sticks out sideways, also with text at 200 %."""
+    for size in ("100%", "200%"):
+        page.evaluate(f"document.documentElement.style.fontSize = '{size}'")
+        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide[0] <= wide[1] + 1, f"{where} at {size}: {wide}"
+    page.evaluate("document.documentElement.style.fontSize = ''")
 
 
 # --- what a player touches ---------------------------------------------------------------------------------------

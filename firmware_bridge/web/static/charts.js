@@ -24,18 +24,20 @@ export function distribution(lines) {
     ]));
 }
 
-// Percentages after each round; the best ones and those of "own" (like "A7") in front.
+// Standings after each round, in percent or in points; the best ones and those of "own" (like "A7") in front.
 export function rounds(pairs, { top = 3, own = "" } = {}) {
-  const found = pairs.filter((p) => p.percent.length);
+  const line = (p) => p.percent || p.points || [], inPercent = pairs.some((p) => p.percent);
+  const found = pairs.filter((p) => line(p).some((v) => v !== null));
   if (!found.length) return h("p", { class: "soft" }, t("chart.nothing"));
-  const last = Math.max(...found.map((p) => p.percent.length)), all = found.flatMap((p) => p.percent.filter((v) => v !== null));
-  const low = Math.floor(Math.min(...all, 40) / 10) * 10, high = Math.ceil(Math.max(...all, 60) / 10) * 10, wide = 460, tall = 230;
-  const x = (i) => 34 + (last > 1 ? (i * (wide - 90)) / (last - 1) : 0), y = (v) => 12 + ((high - v) * (tall - 40)) / (high - low || 1);
-  const now = (p) => p.percent.findLast((v) => v !== null) ?? 0, many = new Set(found.map((p) => p.section)).size > 1;
+  const last = Math.max(...found.map((p) => line(p).length)), all = found.flatMap((p) => line(p).filter((v) => v !== null));
+  const wide = 460, tall = 230, spread = Math.max(...all) - Math.min(...all), each = inPercent ? 10 : niceStep(spread);
+  const low = Math.floor(Math.min(...all, inPercent ? 40 : 0) / each) * each, high = Math.ceil(Math.max(...all, inPercent ? 60 : each) / each) * each;
+  const x = (i) => 40 + (last > 1 ? (i * (wide - 96)) / (last - 1) : 0), y = (v) => 12 + ((high - v) * (tall - 40)) / (high - low || 1);
+  const now = (p) => line(p).findLast((v) => v !== null) ?? 0, many = new Set(found.map((p) => p.section)).size > 1;
   const ranked = [...found].sort((a, b) => now(b) - now(a));
   const front = new Set(ranked.filter((p, i) => i < top || `${p.section}${p.pair}` === own)), name = (p) => `${many ? p.section : ""}${p.pair}`;
   const grid = [];
-  for (let v = low; v <= high; v += 10) grid.push(svg("line", { x1: 34, x2: wide - 50, y1: y(v), y2: y(v), class: "axis" }), letters(v, { x: 28, y: y(v) + 4, "text-anchor": "end" }));
+  for (let v = low; v <= high; v += each) grid.push(svg("line", { x1: 40, x2: wide - 50, y1: y(v), y2: y(v), class: "axis" }), letters(v, { x: 34, y: y(v) + 4, "text-anchor": "end" }));
   const tags = new Map(); // labels of lines that end close together are moved apart
   for (const p of ranked) {
     if (!front.has(p)) continue;
@@ -44,11 +46,17 @@ export function rounds(pairs, { top = 3, own = "" } = {}) {
     tags.set(p, at);
   }
   const lines = [...ranked].reverse().map((p) => {
-    const points = p.percent.map((v, i) => (v === null ? null : `${x(i).toFixed(1)},${y(v).toFixed(1)}`)).filter(Boolean);
+    const points = line(p).map((v, i) => (v === null ? null : `${x(i).toFixed(1)},${y(v).toFixed(1)}`)).filter(Boolean);
     const kind = `${p.section}${p.pair}` === own ? "line top own" : front.has(p) ? "line top" : "line";
-    return [svg("polyline", { points: points.join(" "), class: kind }), front.has(p) ? letters(name(p), { x: x(p.percent.length - 1) + 6, y: tags.get(p) }) : null];
+    return [svg("polyline", { points: points.join(" "), class: kind }), front.has(p) ? letters(name(p), { x: x(line(p).length - 1) + 6, y: tags.get(p) }) : null];
   });
   const below = Array.from({ length: last }, (_, i) => letters(i + 1, { x: x(i), y: tall - 8, "text-anchor": "middle" }));
-  const label = ranked.slice(0, top).map((p) => `${name(p)}: ${now(p)} %`).join(", ");
+  const label = ranked.slice(0, top).map((p) => `${name(p)}: ${now(p)}${inPercent ? " %" : ""}`).join(", ");
   return svg("svg", { class: "chart", viewBox: `0 0 ${wide} ${tall}`, role: "img", "aria-label": `${t("chart.over-rounds")}: ${label}` }, grid, lines, below);
+}
+
+// 1, 2 or 5 times a power of ten, so that there are about five lines.
+function niceStep(spread) {
+  const rough = Math.max(1, spread / 5), power = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
 }

@@ -6,12 +6,14 @@ const main = document.getElementById("main"), path = location.pathname.replace(/
 let own = stored("pair") || "";
 
 const table = (label, head, rows) => h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, head.map(([words, kind]) => h("th", { class: kind || "" }, words)))), h("tbody", {}, rows)));
+// What is ranked: pairs, teams or players; said in the heading of the column.
+const kind = (format) => t({ teams: "results.team", individual: "results.player" }[format] || "results.who");
 const label = (data, r) => `${(data.sections?.length || 1) > 1 ? r.section : ""}${r.pair} ${r.names || ""}`;
 const back = () => h("p", {}, h("a", { href: "/results" }, `← ${t("ranking")}`));
 
 function ranking(data) {
   const name = (g) => (g.direction ? t(g.direction) : g.name || t("ranking"));
-  return data.groups.map((g) => h("section", { class: "card" }, h("h2", {}, name(g)), table(name(g), [[t("place"), "n"], [t("results.who")], [t("results.value"), "n"]],
+  return data.groups.map((g) => h("section", { class: "card" }, h("h2", {}, name(g)), table(name(g), [[t("place"), "n"], [kind(data.sections?.[0]?.format)], [t("results.value"), "n"]],
     g.rows.map((r) => h("tr", { class: own === `${r.section}${r.pair}` ? "own" : "" }, h("td", { class: "n place" }, r.place), h("td", {}, data.state === "published" ? h("a", { href: `/results/pair/${r.section}/${r.pair}` }, label(data, r)) : label(data, r)), h("td", { class: "n" }, r.value))))));
 }
 
@@ -38,7 +40,7 @@ function makes(found) {
 
 async function board(section, number) {
   const view = await api(`/public/boards/${encodeURIComponent(section)}/${encodeURIComponent(number)}`), numbers = view.numbers || [], at = numbers.indexOf(view.board);
-  const who = (pair, names) => h("td", {}, h("a", { href: `/results/pair/${view.section}/${pair}` }, pair), " ", h("span", { class: "soft small" }, names));
+  const who = (pair, names) => h("td", {}, h("a", { href: `/results/pair/${view.section}/${view.teams?.[pair] ?? pair}` }, pair), " ", h("span", { class: "soft small" }, names));
   const step = (to, words) => (to === undefined ? "" : h("a", { class: "button", href: `/results/board/${view.section}/${to}` }, words));
   document.title = t("board", { board: view.board });
   main.replaceChildren(back(), h("section", { class: "card" }, h("div", { class: "row" }, h("h2", { class: "grow" }, t("board", { board: view.board })), step(numbers[at - 1], `← ${numbers[at - 1]}`), step(numbers[at + 1], `${numbers[at + 1]} →`)), h("p", { class: "soft" }, t("dealer-vulnerable", { dealer: view.dealer, vulnerable: told("vulnerable", view.vulnerable, view.vulnerable) })),
@@ -48,10 +50,12 @@ async function board(section, number) {
 }
 
 async function pair(section, number) {
-  const [view, lines] = await Promise.all([api(`/public/pairs/${encodeURIComponent(section)}/${encodeURIComponent(number)}`), api("/public/rounds").catch(() => [])]), me = `${view.section}${view.pair}`;
-  document.title = `${t("pair", { pair: view.pair })} ${view.names}`;
-  main.replaceChildren(back(), h("section", { class: "card" }, h("div", { class: "row" }, h("h2", { class: "grow" }, `${t("pair", { pair: view.pair })} ${view.names}`), button(own === me ? `${t("results.this-is-us")} ✓` : t("results.this-is-us"), () => { own = own === me ? "" : me; store("pair", own || null); pair(section, number); }, "", { "aria-pressed": String(own === me) })),
-    table(t("pair", { pair: view.pair }), [[t("round-label"), "n"], [t("results.board"), "n"], [t("results.side")], [t("results.against")], [t("contract")], [t("score"), "n"], ["%", "n"]], view.lines.map((l) => h("tr", {}, h("td", { class: "n" }, l.round), h("td", { class: "n" }, h("a", { href: `/results/board/${view.section}/${l.board}` }, l.board)), h("td", {}, l.direction), h("td", {}, l.opponents, " ", h("span", { class: "soft small" }, l.names)), h("td", {}, contractText(l.text)), h("td", { class: "n" }, signed(l.score)), h("td", { class: "n" }, l.percent ?? l.points ?? ""))))),
+  const [view, lines] = await Promise.all([api(`/public/pairs/${encodeURIComponent(section)}/${encodeURIComponent(number)}`), api("/public/rounds").catch(() => [])]), me = `${view.section}${view.pair}`, partner = view.format === "individual";
+  const title = `${view.format === "teams" ? t("team", { team: view.pair }) : view.format === "individual" ? t("player", { number: view.pair }) : t("pair", { pair: view.pair })} ${view.names}`;
+  document.title = title;
+  main.replaceChildren(back(), h("section", { class: "card" }, h("div", { class: "row" }, h("h2", { class: "grow" }, title), button(own === me ? `${t("results.this-is-us")} ✓` : t("results.this-is-us"), () => { own = own === me ? "" : me; store("pair", own || null); pair(section, number); }, "", { "aria-pressed": String(own === me) })),
+    table(title, [[t("round-label"), "n"], [t("results.board"), "n"], [t("results.side")], ...(partner ? [[t("results.partner"), "n"]] : []), [t("results.against")], [t("contract")], [t("score"), "n"], ["%", "n"]], view.lines.map((l) => h("tr", {}, h("td", { class: "n" }, l.round), h("td", { class: "n" }, h("a", { href: `/results/board/${view.section}/${l.board}` }, l.board)), h("td", {}, l.direction), partner ? h("td", { class: "n" }, l.partner ?? "") : "", h("td", {}, (l.against || [l.opponents]).join(" + "), " ", h("span", { class: "soft small" }, l.names)), h("td", {}, contractText(l.text)), h("td", { class: "n" }, signed(l.score)), h("td", { class: "n" }, l.percent ?? l.points ?? ""))))),
+    view.penalties?.length ? h("section", { class: "card" }, h("h2", {}, t("results.penalties")), h("ul", {}, view.penalties.map((p) => h("li", {}, `${p.amount} ${p.reason}`)))) : "",
     lines.length ? h("section", { class: "card" }, h("h2", {}, t("chart.over-rounds")), rounds(lines, { own: me })) : "");
 }
 
