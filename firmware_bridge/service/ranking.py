@@ -5,7 +5,7 @@ them: pairs and individuals over a field, matches of teams, rounds in victory po
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from firmware_bridge.db import Connection
@@ -14,7 +14,7 @@ from firmware_bridge.service.conditions import Conditions, decided
 from terminals.movement.swiss import SWISS_PAIRS
 from terminals.scoring.boards import LineScore, Method
 from terminals.scoring.lines import PenaltyUnit, ResultLine, SessionAdjustment, WinnerGroup
-from terminals.scoring.profile import PLAIN, Profile
+from terminals.scoring.profile import PLAIN, CrossImpMode, Profile
 from terminals.scoring.ranking import RankRow
 from terminals.scoring.rounds import round_scores
 from terminals.scoring.scheme import Scheme
@@ -122,6 +122,8 @@ def _by_matches(
     of_pairs = [group for group in data.groups if not _in(group, teams)]
     scale = scheme.round_scale(profile, swiss=_swiss(setup)) if of_pairs else None
     whole = of_pairs if scale is None else []
+    if scale is not None:  # victory points are made of the average over the comparisons, whatever is printed else
+        profile = replace(profile, cross_imp_mode=CrossImpMode.AVERAGE)
     session = score_session(
         [line for line in lines if line.section not in teams],
         fields=data.fields,

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import isqrt
 
 from firmware_bridge.errors import EntryError
-from terminals.scoring.boards import LineScore, Method, SideScore, artificial_imps
+from terminals.scoring.boards import LineScore, Method, SideScore
+from terminals.scoring.imps import cross_imps_for_vp
 from terminals.scoring.lines import Contestant, ResultLine
 from terminals.scoring.profile import CrossImpMode, Profile, VpScale
 from terminals.scoring.session import Totals, session_total
@@ -29,8 +28,7 @@ from terminals.scoring.vp import VpTable, percent_vp, victory_points
 @dataclass(slots=True)
 class _Round:
     totals: Totals = field(default_factory=Totals)
-    margin: dict[int, Fraction] = field(default_factory=dict)  # number of results -> sum of averages over comparisons
-    flat: Fraction = Fraction(0)  # IMPs that count as they are
+    sums: dict[int, Fraction] = field(default_factory=dict)  # number of results of a board -> sum over comparisons
     opponents: set[Contestant] = field(default_factory=set)
 
 
@@ -91,10 +89,7 @@ def _add(one: _Round, side: SideScore, results: int, method: Method, profile: Pr
     one.totals.add(side)
     if method is not Method.CROSS_IMPS:
         return
-    if side.artificial is not None:
-        one.flat += artificial_imps(side.artificial, profile)
-        return
-    if results < 2:
+    if side.artificial is not None or results < 2:
         return
     if profile.cross_imp_mode is CrossImpMode.TOTAL:
         raise EntryError(
@@ -102,7 +97,7 @@ def _add(one: _Round, side: SideScore, results: int, method: Method, profile: Pr
             next_step="Take a profile with imps.cross_imp_mode average.",
             code="bad-scheme",
         )
-    one.margin[results] = one.margin.get(results, Fraction(0)) + side.points
+    one.sums[results] = one.sums.get(results, Fraction(0)) + side.points * (results - 1)
 
 
 def _vp(one: _Round, length: int, method: Method, scale: VpScale | VpTable | str, profile: Profile) -> Fraction | None:
@@ -112,43 +107,10 @@ def _vp(one: _Round, length: int, method: Method, scale: VpScale | VpTable | str
     if isinstance(scale, str) and not isinstance(scale, VpScale):
         raise EntryError("IMPs have no percentage.", code="bad-scheme")
     if method is Method.CROSS_IMPS:
-        margin: Fraction | int = whole_imps(one.margin, one.flat + points - one.totals.points - _artificial(one))
+        # Artificial scores count as they are: like a sum over the one comparison of two results.
+        flat = points - one.totals.points
+        sums = [(total, results) for results, total in sorted(one.sums.items())]
+        margin: Fraction | int = cross_imps_for_vp([*sums, (flat, 2)])
     else:
         margin = points
     return victory_points(margin, length, scale)
-
-
-def _artificial(one: _Round) -> Fraction:
-    """Flat IMPs among the totals' points, which ``flat`` holds already; what is left is the rise of AVE+ (12C2(c))."""
-    return sum((score.points for score in one.totals.artificial), Fraction(0))
-
-
-def whole_imps(averages: Mapping[int, Fraction], flat: Fraction = Fraction(0)) -> int:
-    """A round's IMPs by cross-IMPs, in whole IMPs, an exact half away from zero.
-
-    averages: number of results r of a board -> sum over such boards of the average per comparison. Such an average is
-    ``S / (r - 1)``; the board counts ``S / sqrt(r (r - 1) / 2)``, which is the average times ``sqrt(2 (r - 1) / r)``.
-    """
-    rational, parts = flat, []
-    for results, total in averages.items():
-        factor = Fraction(2 * (results - 1), results)
-        roots = isqrt(factor.numerator), isqrt(factor.denominator)
-        if roots[0] ** 2 == factor.numerator and roots[1] ** 2 == factor.denominator:
-            rational += total * Fraction(*roots)
-        elif total:
-            parts.append((total, factor))
-    if not parts:
-        return _away(rational)
-    with localcontext() as context:
-        context.prec = 80
-        value = Decimal(rational.numerator) / Decimal(rational.denominator)
-        for total, factor in parts:
-            root = (Decimal(factor.numerator) / Decimal(factor.denominator)).sqrt()
-            value += Decimal(total.numerator) / Decimal(total.denominator) * root
-        # A root that is no fraction never gives an exact half, so 80 digits decide on which side of it the sum lies.
-        return _away(Fraction(value))
-
-
-def _away(value: Fraction) -> int:
-    whole = (abs(value) * 2 + 1) // 2
-    return int(whole) if value >= 0 else -int(whole)
