@@ -63,10 +63,10 @@ export function t(key, values = {}) {
 
 export const hasWords = (key) => key in words;
 
-// What the service says in English, in the words of the page if they have a key for its code.
+// What the service says, in the words of the page if they have a key for its code, else as it said it.
 export function told(prefix, code, text, values = {}) {
   const key = `${prefix}.${code}`;
-  return key in words && (language !== "en" || !text) ? t(key, values) : text || String(code);
+  return key in words ? t(key, values) : text || String(code);
 }
 
 export function languageChoice(changed) {
@@ -91,10 +91,12 @@ export function store(name, value) {
 export class ApiError extends Error {
   constructor(status, error) {
     const whole = [error.where, error.what, error.next].filter(Boolean).join(" ");
-    super(told("error", error.code, whole, { where: error.where }));
+    // In English the service's own words, which know more; in other languages those for its code.
+    const own = language === "en" && error.what;
+    super(own ? whole : told("error", error.code, whole));
     this.status = status;
     this.code = error.code;
-    this.what = told("error", error.code, error.what, { where: error.where });
+    this.what = own ? error.what : told("error", error.code, error.what);
   }
 }
 

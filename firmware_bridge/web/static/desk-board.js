@@ -79,6 +79,6 @@ export function signature(box) {
 
 // What an act would do to the ranking, from its preview.
 export function showEffect(place, found) {
-  const side = (x) => (x ? `${x.place}  ${x.value}` : "–");
+  const side = (x) => (x ? `${x.place} · ${x.value}` : "–");
   place.replaceChildren(found.changes.length ? h("table", {}, h("thead", {}, h("tr", {}, ["desk.contestant", "desk.before", "desk.after"].map((x) => h("th", {}, t(x))))), h("tbody", {}, found.changes.map((c) => h("tr", {}, h("td", {}, `${c.section}${c.pair}`), h("td", {}, side(c.before)), h("td", {}, side(c.after)))))) : h("p", { class: "note" }, t("desk.ranking-stays")));
 }

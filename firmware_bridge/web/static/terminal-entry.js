@@ -13,7 +13,7 @@ SCREENS.contract = () => {
     h("div", { class: "keys k7", role: "group", "aria-label": t("level") }, [1, 2, 3, 4, 5, 6, 7].map((n) => press(n, () => set({ level: n }), s.level === n))),
     h("div", { class: "keys k5", role: "group", "aria-label": t("strain") }, [...STRAINS].map((c, i) => press(strain(c), () => set({ strain: i + 1 }), s.strain === i + 1, { "aria-label": t(`suit-${c}`) }))),
     h("div", { class: "keys k3", role: "group", "aria-label": t("doubled") }, ["–", "X", "XX"].map((x, i) => press(x, () => set({ doubling: i }), (s.doubling || 0) === i, { "aria-label": t(["undoubled", "doubled", "redoubled"][i]) }))),
-    button(t("next"), () => go({ ...s, doubling: s.doubling || 0, at: "declarer" }), "primary big pushdown", { disabled: !(s.level && s.strain), id: "next" }),
+    button(t("next"), () => go({ ...s, doubling: s.doubling || 0, at: "declarer" }), "primary big", { disabled: !(s.level && s.strain), id: "next" }),
     h("div", { class: "keys k2" }, button(t("pass-out"), () => go({ ...s, kind: KIND.passed, at: "accept" }), "", { id: "pass" }),
       S.info?.settings.pin ? button(t("not-played"), () => go({ ...s, at: "pin" })) : ""));
 };
@@ -39,7 +39,7 @@ SCREENS.result = () => {
   const made = Array.from({ length: 14 - need }, (_, i) => need + i), down = Array.from({ length: need }, (_, i) => need - 1 - i);
   const key = (n, label, kind) => button(label, () => pick(n), kind, { "aria-label": `${label} ${t("tricks", { count: n })}`, "data-tricks": n });
   return page([t("board", { board: s.board }), " · ", chosen(s), " ", SEATS[s.declarer]],
-    h("h2", {}, t("made")), h("div", { class: "keys k4" }, made.map((n) => key(n, n === need ? "=" : `+${n - need}`, n === need ? "primary" : ""))),
+    h("h2", { class: "group" }, t("made")), h("div", { class: "keys k4" }, made.map((n) => key(n, n === need ? "=" : `+${n - need}`, n === need ? "primary" : ""))),
     h("h2", {}, t("down")), h("div", { class: "keys k4" }, down.map((n) => key(n, `−${need - n}`, ""))));
 };
 
@@ -53,10 +53,11 @@ SCREENS.accept = () => {
       h("small", {}, scoreWords(f))),
     (S.notices || []).map((n) => h("div", { class: "note warn", role: "alert" }, told("notice", n.code, n.text))),
     confirm && S.info?.settings.confirm_code ? [h("label", { for: "code" }, t("own-code", { pair: acceptor(s, r) })), h("input", { id: "code", type: "password", autocomplete: "off", maxlength: "8" })] : "",
+    h("div", { class: "pushdown" }),
     S.notices?.some((n) => n.answer === "director") ? button(t("call"), callDirector, "danger big") : "",
     button(S.notices?.length ? t("it-is-right") : confirm ? t("accept") : t("store"), () => accept(s, f, confirm), "primary big", { id: "accept" }),
     T.link.phones > 1 && confirm ? h("p", { class: "soft" }, t("other-phone")) : "",
-    h("div", { class: "pushdown" }), button(t("change"), () => { withdraw(); history.back(); }, "", { id: "change" }));
+    button(t("change"), () => { withdraw(); history.back(); }, "", { id: "change" }));
 };
 
 SCREENS.pin = () => {
