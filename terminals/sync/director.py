@@ -91,10 +91,13 @@ class Director:
 
     # --- results ---
 
-    def rule(self, play: PlayKey, content: BoardState, seen: int | None = None) -> Act:
-        """Give a play this result, whatever the tables said. seen: ``changes`` of the play when the director looked."""
+    def rule(self, play: PlayKey, content: BoardState, seen: int | None = None, place: tuple[int, int] = (0, 0)) -> Act:
+        """Give a play this result, whatever the tables said. seen: ``changes`` of the play when the director looked.
+        place: round and table, of a play that neither the movement nor a table has named."""
         self._known(play)
         state = self._look(play, seen)
+        if not state.round and not state.table:
+            state = replace(state, round=place[0], table=place[1])
         return self._append([self._event_of(EventKind.RULED, play, content, state)])
 
     def choose(self, play: PlayKey, claim: int, seen: int | None = None) -> Act:

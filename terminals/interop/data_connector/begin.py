@@ -198,7 +198,7 @@ def method_of(number: int) -> str | None:
 
 
 def _tell_limits(context: Context, structure: Structure) -> None:
-    notes = [
+    notes = structure.notes + [
         f"Section {letters} of the scoring program is {letter} on terminals."
         for letters, letter in structure.renamed().items()
     ]

@@ -120,13 +120,15 @@ class Context:
         return row is not None and row.id == structure.id
 
     def save_setup(self, setup: EventSetup, *, activate: bool) -> None:
-        """Keep our event; with ``activate`` the terminals play it from now on. Raises Refusal."""
+        """Keep our event; with ``activate`` the terminals play it from now on. Raises EntryError."""
         before = desk.load_event(self.connection)
         if activate and (before is None or before.id != setup.id):
             self._begin_journals(desk.event_hex(setup.id))
         known = desk.load_event(self.connection, setup.id)
         created = self.wall if known is None else known.created
-        row = EventRow(setup.id, setup.name, setup_to_json(setup), setup.plan_version, created)
+        text = setup_to_json(setup)
+        setup_from_json(setup.id, setup.name, setup.plan_version, text)  # what can't be read again is never stored
+        row = EventRow(setup.id, setup.name, text, setup.plan_version, created)
         desk.save_event(self.connection, row, activate=activate)
 
     def save_structure(self, structure: Structure, touched: Container[str]) -> EventSetup | None:

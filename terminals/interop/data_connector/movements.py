@@ -2,6 +2,9 @@
 
 A program may number both sides of a two-winner section from 1, or seat a team's two pairs under one number. Our numbers
 name one contestant of a section, so the East-West side then gets ``offset`` added: its pair 3 is our 103.
+
+Programs check little of a movement, and all that they may send is taken: what nobody could play, or terminals can't be
+told, is left out, and ``Built.notes`` says so to the director's desk.
 """
 
 from __future__ import annotations
@@ -24,19 +27,24 @@ from terminals.movement.model import (
     find_shares,
 )
 
-MAX_BOARDS_A_ROUND = 120
+MAX_TABLES = 200
+MAX_BOARDS_A_ROUND = 99
 MAX_BOARD = 999
 MAX_NUMBER = 4095
+MAX_ROUND = 255
+MAX_LINES = 20_000
+MAX_NOTES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
     """movement: None while nobody plays anything. offset: added to East-West pairs. players: of an individual, the
-    name of each contestant (1 is the first) as ``seat_player`` gives it."""
+    name of each contestant (1 is the first) as ``seat_player`` gives it. notes: what is odd about it, for the desk."""
 
     movement: Movement | None
     offset: int = 0
     players: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +62,41 @@ class _Line:
 def build(section: Dto, seats: Sequence[Dto] = (), offset: int | None = None) -> Built:
     """The movement of a SectionDTO. seats: its participations, of use when it is an individual.
 
-    offset: the one that is in use already, None to choose it. Raises Refusal for what terminals can't be told.
+    offset: the one that is in use already, None to choose it. Raises Refusal when results that are there already would
+    not find their pairs any more, and for more rounds of tables than fit.
     """
     where = f"Section {(section['Letters'] or '').strip()}"
-    lines = [_line(section, table, one) for table in section["Tables"] or () for one in table["Rounds"] or ()]
+    if sum(len(table["Rounds"] or ()) for table in section["Tables"] or ()) > MAX_LINES:
+        raise Refusal(ErrorType.MOVEMENT, f"{where}: there are more than {MAX_LINES} rounds at its tables.")
+    notes: list[str] = []
+    lines = [
+        line
+        for table in section["Tables"] or ()
+        for one in table["Rounds"] or ()
+        if (line := _line(section, table, one, notes)) is not None
+    ]
     if not any(line.boards for line in lines):
-        return Built(None, offset or 0)
+        return Built(None, offset or 0, notes=_few(where, notes))
     if section["GameType"] == GameType.INDIVIDUAL:
         players = _individual_players(lines, seats)
         if players is not None:
-            return Built(_individual(where, lines, *players), 0, tuple(players[0]))
+            return Built(_individual(where, lines, *players, notes), 0, tuple(players[0]), _few(where, notes))
     needed = _needed_offset(section, lines)
     if offset is None:
         offset = needed
     elif needed and not offset:
         raise Refusal(ErrorType.MOVEMENT, f"{where}: both sides use the same pair numbers now; begin the event anew.")
-    if offset and max(line.ns for line in lines) > offset:
-        raise Refusal(ErrorType.MOVEMENT, f"{where}: a North-South pair number is above {offset}.")
-    _check_once(where, lines, offset)
-    return Built(_pairs(where, section, lines, offset), offset)
+    north, east = _numbers(lines)
+    if offset and (north & {pair + offset for pair in east} or max(east, default=0) + offset > MAX_NUMBER):
+        raise Refusal(ErrorType.MOVEMENT, f"{where}: its pair numbers can't be told apart here.")
+    _look_for_doubles(lines, offset, notes)
+    return Built(_pairs(where, section, lines, offset), offset, notes=_few(where, notes))
+
+
+def _few(where: str, notes: Sequence[str]) -> tuple[str, ...]:
+    told = [f"{where}: {note}" for note in dict.fromkeys(notes)]
+    more = len(told) - MAX_NOTES
+    return tuple([*told[:MAX_NOTES], f"{where}: {more} more places are odd."] if more > 0 else told)
 
 
 def rounds_of(section: Dto) -> dict[tuple[int, int], Dto]:
@@ -91,46 +115,57 @@ def seat_player(seat: Dto) -> str:
     return f"#{number}" if number else name
 
 
-def _line(section: Dto, table: Dto, one: Dto) -> _Line:
-    number, low, high = table["TableNumber"], one["LowBoardNumber"], one["HighBoardNumber"]
-    where = f"Section {(section['Letters'] or '').strip()}, table {number}, round {one['RoundNumber']}"
-    if min(one["PairNS"], one["PairEW"]) < 0 or max(one["PairNS"], one["PairEW"]) > MAX_NUMBER:
-        raise Refusal(ErrorType.MOVEMENT, f"{where}: a pair number is not from 0 to {MAX_NUMBER}.")
-    if low > high or low < 0 or high > MAX_BOARD or (high and not low) or high - low >= MAX_BOARDS_A_ROUND:
-        raise Refusal(ErrorType.MOVEMENT, f"{where}: boards {low} to {high} can't be played.")
-    if number > 254 or one["RoundNumber"] > 255:
-        raise Refusal(ErrorType.MOVEMENT, f"{where}: there are at most 254 tables and 255 rounds.")
+def _line(section: Dto, table: Dto, one: Dto, notes: list[str]) -> _Line | None:
+    number, at = table["TableNumber"], one["RoundNumber"]
+    where = f"table {number}, round {at}"
+    if number > MAX_TABLES or at > MAX_ROUND:
+        notes.append(f"{where}: there are at most {MAX_TABLES} tables and {MAX_ROUND} rounds here.")
+        return None
     ns, ew, missing = one["PairNS"], one["PairEW"], section["MissingPair"]
+    if min(ns, ew) < 0 or max(ns, ew) > MAX_NUMBER:
+        notes.append(f"{where}: a pair number is not from 0 to {MAX_NUMBER}; nobody sits there.")
+        ns, ew = (pair if 0 < pair <= MAX_NUMBER else 0 for pair in (ns, ew))
     if missing > 0:
         ns = 0 if ns == missing else ns
         ew = 0 if ew == missing and section["Winners"] == 1 else ew
     elif missing < 0:
         ew = 0 if ew == -missing else ew
-    boards = tuple(range(low, high + 1)) if low else ()
-    return _Line(one["RoundNumber"], number, ns, ew, boards, (one["TeamNS"], one["TeamEW"]))
+    low, high = one["LowBoardNumber"], one["HighBoardNumber"]
+    boards = range(low, min(high, MAX_BOARD, low + MAX_BOARDS_A_ROUND - 1) + 1) if low > 0 else range(0)
+    if (low, high) != (0, 0) and (not boards or boards[-1] != high):
+        left = f"{boards[0]} to {boards[-1]} are played" if boards else "nothing is played"
+        notes.append(f"{where}: boards {low} to {high} can't be played; {left}.")
+    return _Line(at, number, ns, ew, tuple(boards), (one["TeamNS"], one["TeamEW"]))
+
+
+def _numbers(lines: Sequence[_Line]) -> tuple[set[int], set[int]]:
+    """Pair numbers of each side."""
+    return {line.ns for line in lines} - {0}, {line.ew for line in lines} - {0}
 
 
 def _needed_offset(section: Dto, lines: Sequence[_Line]) -> int:
-    north = {line.ns for line in lines} - {0}
-    east = {line.ew for line in lines} - {0}
-    if section["Winners"] == 2:
-        clash = bool(north & east)
-    else:
-        seated = Counter((line.round, pair) for line in lines for pair in (line.ns, line.ew) if pair)
-        clash = max(seated.values(), default=0) > 1
+    north, east = _numbers(lines)
+    clash = bool(north & east)
+    if section["Winners"] != 2:
+        # A team's two pairs have one number in every round; a number that is there twice now and then is a slip.
+        ours = {(line.round, line.ns) for line in lines if line.ns}
+        theirs = {(line.round, line.ew) for line in lines if line.ew}
+        clash = 2 * len(ours & theirs) > min(len(ours), len(theirs))
     if not clash:
         return 0
-    return 100 if max(north | east) < 100 else 1000
+    highest = max(north | east)
+    if highest < 1000:
+        return 100 if highest < 100 else 1000
+    free = (offset for offset in range(100, MAX_NUMBER, 100) if not north & {pair + offset for pair in east})
+    return next((offset for offset in free if max(east) + offset <= MAX_NUMBER), 1000)
 
 
-def _check_once(where: str, lines: Sequence[_Line], offset: int) -> None:
+def _look_for_doubles(lines: Sequence[_Line], offset: int, notes: list[str]) -> None:
     seen: set[tuple[int, int]] = set()
     for line in lines:
         for pair in (line.ns, line.ew + offset if line.ew else 0):
             if pair and (line.round, pair) in seen:
-                raise Refusal(ErrorType.MOVEMENT, f"{where}: a pair sits at two tables in round {line.round}.")
-            if pair > MAX_NUMBER:
-                raise Refusal(ErrorType.MOVEMENT, f"{where}: a pair number is too high.")
+                notes.append(f"pair {pair} sits at two tables in round {line.round}.")
             seen.add((line.round, pair))
 
 
@@ -225,7 +260,9 @@ def _individual_players(lines: Sequence[_Line], seats: Sequence[Dto]) -> tuple[l
     return (list(names), places) if names else None
 
 
-def _individual(where: str, lines: Sequence[_Line], names: Sequence[str], places: _Places) -> Movement:
+def _individual(
+    where: str, lines: Sequence[_Line], names: Sequence[str], places: _Places, notes: list[str]
+) -> Movement:
     seatings = []
     seen: set[tuple[int, int]] = set()
     for line in lines:
@@ -233,7 +270,7 @@ def _individual(where: str, lines: Sequence[_Line], names: Sequence[str], places
         if players is None:
             continue
         if any((line.round, one) in seen for one in players):
-            raise Refusal(ErrorType.MOVEMENT, f"{where}: a player sits at two tables in round {line.round}.")
+            notes.append(f"a player sits at two tables in round {line.round}.")
         seen.update((line.round, one) for one in players)
         seatings.append(Seating(line.round, line.table, players[0], players[1], line.boards, players=players))
     everybody = range(1, len(names) + 1)

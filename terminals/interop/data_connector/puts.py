@@ -16,7 +16,7 @@ from terminals.interop.data_connector.numbers import CallStatus, ErrorType, Game
 from terminals.interop.data_connector.people import put_players, put_seats, unknown_numbers
 from terminals.interop.data_connector.program_settings import with_program_settings
 from terminals.interop.data_connector.queues import PROGRAM, advance, call_key
-from terminals.interop.data_connector.result_rows import Section, from_dtos, is_planned, place_of, play_of
+from terminals.interop.data_connector.result_rows import Section, from_dtos, is_known, is_planned, place_of, play_of
 from terminals.interop.data_connector.shapes import (
     BM2,
     CALL,
@@ -55,8 +55,8 @@ def put_results(context: Context) -> Answer:
     for dto in rows:
         section = context.section(structure, dto["SectionLetters"])
         play = play_of(section, dto)
-        # Pairs that never meet may have played all the same (Law 15), but then a table has said so.
-        if play is None or not (is_planned(section, play) or play in there):
+        # Pairs that never meet may have played all the same (Law 15).
+        if play is None or not (is_known(section, play) or play in there):
             where = (
                 f"table {section.letters}{dto['TableNumber']}, round {dto['RoundNumber']}, board {dto['BoardNumber']}"
             )
@@ -97,7 +97,8 @@ def _put_board(director: Director, section: Section, rows: Sequence[Dto], curren
             director.erase(row.play)
         elif _says(row.content, wanted):
             return ""
-    director.rule(play, wanted)
+    place = (0, 0) if is_planned(section, play) else (last["RoundNumber"], last["TableNumber"])
+    director.rule(play, wanted, place=place)
     return f"the scoring program says {wanted}."
 
 

@@ -96,6 +96,14 @@ def is_planned(section: Section, play: PlayKey) -> bool:
     return (play.board, play.ns, play.ew) in meetings or (play.board, play.ew, play.ns) in meetings
 
 
+def is_known(section: Section, play: PlayKey) -> bool:
+    """Whether these are two pairs of the section, and the board is one of its boards."""
+    if section.movement is None:
+        return False
+    known = movement_numbers(section.movement)
+    return play.ns != play.ew and {play.ns, play.ew} <= known.pairs and play.board in known.boards
+
+
 def to_dto(section: Section, session: str, play: PlayKey, content: BoardState | None, place: Place) -> Told:
     """What the program is told of a play; None is a deletion."""
     ns, ew = _program_pairs(section, play, place)

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any
 
 MAX_TEXT = 2000
-MAX_ROWS = 20_000
+MAX_ROWS = 100_000
 INT_LOW, INT_HIGH = -(1 << 31), (1 << 31) - 1
 
 Dto = dict[str, Any]

@@ -36,6 +36,7 @@ class Structure:
         self._document = document
         self._built: dict[str, Built] = {}
         self._sections: dict[str, Section] = {}
+        self._notes: list[str] = []
 
     @classmethod
     def new(cls, event: str, guid: str, club: str) -> Structure:
@@ -107,6 +108,11 @@ class Structure:
             found = self._built[letters] = build(kept["dto"], kept["seats"], kept["offset"])
         return found.movement
 
+    @property
+    def notes(self) -> list[str]:
+        """What is odd about the movements of sections that were put since this was made or loaded."""
+        return self._notes
+
     # --- changes ---
 
     def add_session(self, dto: Dto, seats: Seats) -> None:
@@ -126,6 +132,7 @@ class Structure:
         before = self._document["sections"].get(letters)
         told = before["seats"] if before is not None and not seats else [one for one in seats if not one["IsRemoval"]]
         built = build(dto, told, None if before is None or anew else before["offset"])
+        self._notes += built.notes
         number = self._free_number(letters) if before is None else before["number"]
         individual = bool(built.players)
         self._document["sections"][letters] = {

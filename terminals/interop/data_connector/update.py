@@ -57,6 +57,7 @@ def update_movement(context: Context) -> Answer:
     setup = context.save_structure(structure, {letters}) if structure.dump() != before else None
     put_seats(context.connection, structure, context.request.session, seats)
     advance(context.connection, structure)
+    context.tell_all(structure.event, structure.notes)
     if own and setup is not None:
         text = (
             f"The scoring program changed section {letters}. What the desk had changed in its plan is replaced by that."

@@ -14,11 +14,12 @@ from dc_host import Host, a_client, ok
 from test_dc_workflow import an_update, full_event
 
 from terminals.interop.data_connector import shapes
-from terminals.interop.data_connector.envelope import Refusal, read_request
+from terminals.interop.data_connector.envelope import read_request
 from terminals.interop.data_connector.movements import build
 from terminals.result import Average, FixedPercent, PassedOut
 from terminals.store import desk
 from terminals.store.values import PlayKey
+from terminals.sync.setup import movement_from_dict, movement_to_dict
 
 KINDS = dto.DataConnectorResponseData
 
@@ -115,24 +116,54 @@ def test_large_numbers_on_both_sides_get_a_larger_offset() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tables", "changes"),
+    ("tables", "changes", "played", "words"),
     [
-        ([[(1, 2, 1, 2)], [(1, 3, 1, 2)]], {"winners": 2}),
-        ([[(1, 2, 5, 1)]], {}),
-        ([[(1, 2, 0, 4)]], {}),
-        ([[(1, 2, 1, 500)]], {}),
-        ([[(1, 2, 998, 1001)]], {}),
-        ([[(1, 4096, 1, 2)]], {}),
-        ([[(-1, 4, 1, 2)]], {}),
+        ([[(1, 2, 1, 2)], [(1, 3, 1, 2)]], {"winners": 2}, {1: (1, 2), 2: (1, 2)}, "pair 1 sits at two tables"),
+        ([[(1, 2, 1, 2)], [(3, 4, 5, 1)]], {}, {1: (1, 2)}, "boards 5 to 1"),
+        ([[(1, 2, 1, 2)], [(3, 4, 0, 4)]], {}, {1: (1, 2)}, "boards 0 to 4"),
+        ([[(1, 2, 1, 2)], [(3, 4, -4, -2)]], {}, {1: (1, 2)}, "nothing is played"),
+        ([[(1, 2, 1, 500)]], {}, {1: tuple(range(1, 100))}, "1 to 99 are played"),
+        ([[(1, 2, 998, 1001)]], {}, {1: (998, 999)}, "998 to 999 are played"),
+        ([[(1, 2, 1, 2)], [(3, 4096, 1, 2)]], {}, {1: (1, 2)}, "pair number"),
+        ([[(1, 2, 1, 2)], [(-1, 4, 1, 2)]], {}, {1: (1, 2)}, "nobody sits there"),
+        ([[(3, 3, 1, 2)]], {}, {1: (1, 2)}, ""),
+        ([[(1, 2, 1, 2)] * 260], {}, {1: (1, 2)}, "255 rounds"),
     ],
 )
-def test_what_terminals_can_not_be_told_is_refused_in_words(
-    tables: list[list[tuple[int, ...]]], changes: dict[str, object]
+def test_what_terminals_can_not_be_told_is_left_out_and_the_desk_hears_it(
+    tables: list[list[tuple[int, ...]]], changes: dict[str, object], played: dict[int, tuple[int, ...]], words: str
 ) -> None:
-    with pytest.raises(Refusal) as refused:
-        movement_of(tables, **changes)
-    assert refused.value.error == 4
-    assert refused.value.lines[0].startswith("Section A")
+    made = events.a_section(tables)
+    for name, value in changes.items():
+        setattr(made, name, value)
+    built = build(shapes.read(shapes.SECTION, made.to_dict()))
+    assert built.movement is not None
+    assert {one.table: one.boards for one in built.movement.in_round(1)} == played
+    assert all(note.startswith("Section A: ") for note in built.notes)
+    assert words in "\n".join(built.notes)
+    assert bool(words) == bool(built.notes)
+    assert movement_from_dict(json.loads(json.dumps(movement_to_dict(built.movement)))) == built.movement
+
+
+def test_the_desk_hears_what_is_odd_about_a_movement(host: Host) -> None:
+    client = a_client(host)
+    tables = [[(1, 2, 1, 2)] for _ in range(200)] + [[(1, 2, 1, 2)]]
+    ok(client.initialize(events.an_event(events.a_session([events.a_section(tables)]))))
+    assert host.setup.has_table(1, 200)
+    assert not host.setup.has_table(1, 201)
+    assert any("table 201" in text for text in host.alarms())
+    assert len(host.alarms()) <= 22
+    ok(client.update_movement(an_update(events.a_section([[(7, 8, 3, 1)]], "B", group=2))))
+    assert any("boards 3 to 1" in text for text in host.alarms())
+
+
+def test_a_slip_in_a_movement_of_one_winner_does_not_number_everybody_anew() -> None:
+    tables = events.howell_two()
+    tables[1][1] = (1, 2, 3, 4)
+    made = movement_of(tables)
+    assert made.contestants == (1, 2, 3, 4)
+    teams = [[(1, 1, 1, 2), (1, 2, 3, 4)], [(2, 2, 1, 2), (2, 1, 3, 4)]]
+    assert movement_of(teams).contestants == (1, 2, 101, 102)
 
 
 def test_tables_that_an_update_does_not_name_stay(host: Host) -> None:
