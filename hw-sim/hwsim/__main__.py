@@ -56,6 +56,11 @@ def _parser() -> argparse.ArgumentParser:
     station.add_argument("--terminals", type=int, default=7)
     station.add_argument("--corrections", type=float, default=0.0, metavar="SHARE", help="results keyed in wrong first")
     station.add_argument("--do-not-wait", action="store_true", help="tables do not wait for each other between rounds")
+    station.add_argument(
+        "--checks", action="store_true", help="each entry is compared by the host before it is accepted"
+    )
+    station.add_argument("--curious", action="store_true", help="tables look at travellers, rankings and recaps")
+    station.add_argument("--sign-in", action="store_true", help="players say who they are before they play")
     return parser
 
 
@@ -73,6 +78,9 @@ def _device(
             evidence=evidence,
             wait_for_all=not args.do_not_wait,
             corrections=args.corrections,
+            checks=args.checks,
+            curious=args.curious,
+            sign_in=args.sign_in,
             faults=faults,
             byte_time=byte_time,
         )

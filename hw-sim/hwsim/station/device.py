@@ -44,12 +44,17 @@ ACCEPTS = frozenset(
         Kind.NAME_FOUND,
         Kind.DIRECTOR_NONCE,
         Kind.DIRECTOR_OPEN,
+        Kind.TABLE_SETTINGS,
+        Kind.CODES,
+        Kind.RECAP,
+        Kind.STANDINGS,
     }
 )
 
 
 class Station:
-    """checks: terminals ask the host about each entry. curious: they ask what they may show.
+    """checks: terminals ask the host about each entry. curious: they ask what they may show. sign_in: players say who
+    they are.
 
     seed: fixes results and timings. chance: draws what must differ at every start. key: of a terminal's id.
     """
@@ -70,6 +75,7 @@ class Station:
         corrections: float = 0.0,
         checks: bool = False,
         curious: bool = False,
+        sign_in: bool = False,
         faults: Sequence[Fault] = (),
         key: Callable[[int], bytes | None] = lambda _: None,
         byte_time: float = 0.0,
@@ -83,6 +89,7 @@ class Station:
         self._corrections = corrections
         self._checks = checks
         self._curious = curious
+        self._sign_in = sign_in
         self._key = key
         self._start = now
         self.agenda = Agenda(now)
@@ -152,7 +159,7 @@ class Station:
         terminal.keyed_in = lambda: self._after_record(address)
         self.terminals[address] = terminal
         self.tables[address] = Table(
-            terminal, self.room, self.agenda, self._speed, self._seed, self._corrections, self._checks
+            terminal, self.room, self.agenda, self._speed, self._seed, self._corrections, self._checks, self._sign_in
         )
         self.tables[address].consider()
         if self.session.up:

@@ -27,14 +27,15 @@ class DirectorMenu:
         self._radio = radio
         self._agenda = agenda
         self._pin = ""
+        self._take: tuple[int, int] | None = None
         self._closing: Booking | None = None
         self.is_open = False
         self.line = ""
 
-    def ask(self, pin: str) -> None:
-        """Somebody has pressed the menu's key and typed four digits."""
+    def ask(self, pin: str, take: tuple[int, int] | None = None) -> None:
+        """Somebody has pressed the menu's key and typed four digits. take: section and table to take over, no menu."""
         self.close()
-        self._pin = pin
+        self._pin, self._take = pin, take
         if not self._radio.send(self._address, Kind.DIRECTOR_ASK, {}):
             self._pin, self.line = "", "No contact: the menu can't be opened"
 
@@ -42,7 +43,11 @@ class DirectorMenu:
         if kind == Kind.DIRECTOR_NONCE and self._pin:
             proof = director_proof(self._pin, fields["nonce"], self._device_id())
             self._pin = ""
-            self._radio.send(self._address, Kind.DIRECTOR_AUTH, {"proof": proof})
+            if self._take is not None:
+                section, table = self._take
+                self._radio.send(self._address, Kind.TAKE_OVER, {"section": section, "table": table, "proof": proof})
+            else:
+                self._radio.send(self._address, Kind.DIRECTOR_AUTH, {"proof": proof})
         elif kind == Kind.DIRECTOR_OPEN:
             self._pin = ""
             known = fields["answer"] in tuple(DirectorAnswer)

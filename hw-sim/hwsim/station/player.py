@@ -101,6 +101,21 @@ def who(seed: int, pair: int, seat: int) -> tuple[int, str]:
     return NameHow.NAME, f"{here.choice(FIRST_NAMES)} {here.choice(LAST_NAMES)}"
 
 
+def code_of(seed: int, pair: int) -> str:
+    """The four digits with which a pair accepts."""
+    return f"{random.Random(f'{seed}:code:{pair}').randrange(10_000):04}"
+
+
+def sits_wrong(seed: int, section: int, table: int) -> bool:
+    """Whether the pairs of a table first sit down the wrong way round."""
+    return random.Random(f"{seed}:seats:{section}:{table}").random() < 0.1
+
+
+def way_of_typing(seed: int, section: int, table: int) -> str:
+    """How a table types its results."""
+    return random.Random(f"{seed}:way:{section}:{table}").choice(("tricks", "plus", "total"))
+
+
 def _pick(chance: random.Random) -> tuple[int, int]:
     level, strain, _ = chance.choices(_CONTRACTS, weights=[c[2] for c in _CONTRACTS])[0]
     return level, strain

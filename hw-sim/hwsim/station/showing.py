@@ -6,9 +6,11 @@ from collections.abc import Iterable
 
 from hwsim.messages import Fields, unpack_body
 from hwsim.numbers import RecordKind
+from hwsim.station.player import Play
 
 NOT_SHOWN = 65535
 SCORE_ZERO = 32768
+SUITS = ("", "♣", "♦", "♥", "♠", "NT")
 STRAINS = ("?", "C", "D", "H", "S", "NT", "?", "?")
 
 
@@ -68,6 +70,42 @@ def _next_line(side: str, pair: int, table: int, swap: bool) -> str:
     if table == 0:
         return f"Pair {pair}: sits out"
     return f"Pair {pair}: table {table} {({'NS': 'EW', 'EW': 'NS'}[side]) if swap else side}"
+
+
+def play_words(play: Play) -> str:
+    """``4♠x S -1``, for the line about a board just keyed in."""
+    if play.kind == RecordKind.PASSED_OUT:
+        return "passed out"
+    if play.kind in (RecordKind.NOT_PLAYED, RecordKind.ERASED):
+        return "erased" if play.kind == RecordKind.ERASED else "not played"
+    over = play.tricks - play.level - 6
+    contract = f"{play.level}{SUITS[play.strain]}{'x' * play.doubling} {'NESW'[play.declarer]}"
+    return f"{contract} {over:+d}" if over else f"{contract} ="
+
+
+def session_lines(told: Fields) -> list[str]:
+    """A pair's whole session."""
+    if not told:
+        return []
+    lines = [f"Pair {told['pair']}, all boards"]
+    for line in told["lines"]:
+        both = (told["pair"], line["opponents"])
+        ns, ew = both if line["direction"] == 0 else both[::-1]
+        words = traveller_line({"ns": -1, "ew": -1}, {**line, "ns": ns, "ew": ew}).strip()
+        lines.append(f"Round {line['round']} board {line['board']}: {words}")
+    return lines
+
+
+def standings_lines(told: Fields) -> list[str]:
+    """One whole ranking."""
+    return [
+        told["name"] or "Ranking",
+        *(
+            f"{one['place']}. {chr(64 + one['section']) if one['section'] < 27 else one['section']}{one['pair']}"
+            f" {one['name']} {percent_text(one['percent'])}".replace("  ", " ")
+            for one in told["pairs"]
+        ),
+    ]
 
 
 def recap_lines(bodies: Iterable[bytes], round_: int) -> list[str]:

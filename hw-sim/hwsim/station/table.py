@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from hwsim import messages
 from hwsim.agenda import Agenda, Booking
 from hwsim.messages import Fields
+from hwsim.numbers import CONFIRMED_BY_NOBODY, CONFIRMED_BY_OPPONENTS, Positions, RecordKind, Setting, TableRecord
 from hwsim.speeds import Speed
+from hwsim.station import keypad, recording
 from hwsim.station.checking import Advice
-from hwsim.station.player import Play, corrected, duration, play_board, who
+from hwsim.station.player import Play, code_of, corrected, duration, play_board, sits_wrong, way_of_typing, who
 from hwsim.station.room import Room
 from hwsim.station.terminal import Terminal
 
 
 class Table:
+    """checks: each entry is compared by the host before the other side accepts. What else is keyed in follows from the
+    event's settings: positions, codes, auction, play, hands."""
+
     def __init__(
         self,
         terminal: Terminal,
@@ -21,6 +29,7 @@ class Table:
         seed: int,
         corrections: float,
         checks: bool = False,
+        sign_in: bool = False,
     ) -> None:
         self.terminal = terminal
         self._room = room
@@ -29,10 +38,11 @@ class Table:
         self._seed = seed
         self._corrections = corrections
         self.checks = checks
-        self.sign_in = False  # the players of the first round say who they are before they play
+        self.sign_in = sign_in  # the players of the first round say who they are before they play
         self.advised: list[Advice] = []  # what the screen said of entries, other than that all is fine
         self._busy: Booking | None = None
         self._began: int | None = None
+        self._asked_end = 0  # the event whose end was asked for
         self._place = (0, 0, 0)
         terminal.changed = self.consider
         room.listen(self.consider)
@@ -59,6 +69,17 @@ class Table:
         terminal.show_round(self._room.round_of(place, finished))
         if finished < len(rounds) and self._room.may_begin(place, finished):
             self._play(finished, rounds[finished])
+        elif finished == len(rounds) and terminal.curious and self._room.may_begin(place, finished):
+            self._look_at_the_end(rounds[-1])
+
+    def _look_at_the_end(self, last: Fields) -> None:
+        """Everybody has finished: the last pair here looks at its boards, and at the whole ranking."""
+        terminal = self.terminal
+        if terminal.event != self._asked_end and not terminal.waiting() and terminal.host_listens():
+            self._asked_end = terminal.event
+            if last["ns"]:
+                terminal.ask_recap(terminal.seated(last)[0])
+            terminal.ask_standings()
 
     def _missing(self, shown: Fields) -> list[int]:
         """Boards of this round that are still to be keyed in, in the order of play."""
@@ -87,8 +108,8 @@ class Table:
         terminal, speed = self.terminal, self._speed
         if speed.play[1] == 0.0 and terminal.host_listens() and terminal.waiting() > max(1, terminal.upload.credit):
             return  # without any time of its own a whole round would be keyed in at once; the next ack wakes us
-        if self.sign_in and index == 0:
-            self._say_names(shown)
+        if index == 0:
+            self._sit_down(shown)
         board = self._missing(shown)[0]
         if terminal.keyed(shown["round"], board):
             delay = speed.key
@@ -99,21 +120,42 @@ class Table:
         self._began = index
         self._busy = self._agenda.after(delay, lambda: self._agree(index, shown, board))
 
-    def _say_names(self, shown: Fields) -> None:
+    # -- before the first board ---------------------------------------------------------------------------------------
+
+    def _sit_down(self, shown: Fields) -> None:
+        terminal = self.terminal
+        if terminal.allows(Setting.POSITIONS) and not terminal.noted(shown["round"], 0, TableRecord.POSITIONS):
+            wrong = sits_wrong(self._seed, terminal.section, terminal.table)
+            terminal.confirm_positions(shown, Positions.CHANGED if wrong else Positions.AS_PLANNED)
+        for pair in (shown["ns"], shown["ew"]):
+            if self.sign_in:
+                self._say_names(shown, pair)
+            if terminal.allows(Setting.CONFIRM_CODE) and not terminal.noted(shown["round"], pair, TableRecord.CODE):
+                terminal.choose_code(shown["round"], pair, code_of(self._seed, pair))
+
+    def _say_names(self, shown: Fields, pair: int) -> None:
         """Pairs know each other by number; the second player types his name, every fourth is a guest."""
         terminal = self.terminal
-        for pair in (shown["ns"], shown["ew"]):
-            for seat in (1, 2):
-                if (terminal.event, pair, seat) not in terminal.memory.named:
-                    terminal.key_in_name(shown["round"], pair, seat, *who(self._seed, pair, seat))
+        for seat in (1, 2):
+            if (terminal.event, pair, seat) not in terminal.memory.named:
+                terminal.key_in_name(shown["round"], pair, seat, *who(self._seed, pair, seat))
+
+    # -- after a board ------------------------------------------------------------------------------------------------
 
     def _agree(self, index: int, shown: Fields, board: int) -> None:
         """One side has keyed in, the other looks at the screen and accepts; the host may want them to look again."""
         terminal = self.terminal
-        if not self.checks or not terminal.on:
+        if not terminal.on or terminal.shown_round() != shown or terminal.round_index != index:
             self._busy = self._agenda.after(self._speed.key, lambda: self._enter(index, shown, board))
             return
         play = self._first_or_better(shown, board)
+        if terminal.allows(Setting.AUCTION) and not terminal.noted(shown["round"], board, TableRecord.AUCTION):
+            calls = recording.auction(play, board)
+            data = messages.pack_auction(recording.dealer_of(board), calls)
+            terminal.note(shown, TableRecord.AUCTION, data, board, CONFIRMED_BY_NOBODY)
+        if not self.checks:
+            self._busy = self._agenda.after(self._speed.key, lambda: self._enter(index, shown, board))
+            return
         terminal.checking.ask(
             terminal.body_of(shown, board, play), lambda advice: self._advised(advice, index, shown, board)
         )
@@ -129,9 +171,21 @@ class Table:
         self._busy = self._agenda.after(delay, lambda: self._enter(index, shown, board))
 
     def _first_or_better(self, shown: Fields, board: int) -> Play:
+        """What is keyed in now, as it is typed, with the lead that the recorded play begins with."""
         better = self._correction(shown, board) if self.terminal.keyed(shown["round"], board) else None
-        pairs = (shown["ns"], shown["ew"], shown["round"])
-        return better or play_board(self._seed, self.terminal.section, board, *pairs)
+        section, pairs = self.terminal.section, (shown["ns"], shown["ew"], shown["round"])
+        play = better or play_board(self._seed, section, board, *pairs)
+        if play.kind != RecordKind.PLAYED:
+            return play
+        if self.terminal.allows(Setting.PLAY) or self.terminal.allows(Setting.HAND_ENTRY):
+            play = replace(play, lead=self._cards(play, board)[0][1])
+        elif self.terminal.memory.settings is not None and not self.terminal.allows(Setting.LEAD):
+            play = replace(play, lead=255)
+        way = way_of_typing(self._seed, section, self.terminal.table)
+        return replace(play, tricks=keypad.tricks(play, board, keypad.typed(play, board, way), way))
+
+    def _cards(self, play: Play, board: int) -> list[recording.Card]:
+        return recording.cards(self._seed, play, recording.hands(self._seed, self.terminal.section, board))
 
     def _enter(self, index: int, shown: Fields, board: int) -> None:
         self._busy = None
@@ -144,12 +198,26 @@ class Table:
         if on_screen != shown or terminal.round_index != index:
             self.consider()  # the plan has changed under our hands
             return
-        section, pairs = terminal.section, (shown["ns"], shown["ew"], shown["round"])
+        play = self._first_or_better(shown, board)
         if not terminal.keyed(shown["round"], board):
-            terminal.key_in(shown, board, play_board(self._seed, section, board, *pairs))
+            self._accept(shown, board, play)
         else:
-            better = self._correction(shown, board)
             original = terminal.original_of(shown["round"], board)
-            if better is not None and original is not None:
-                terminal.key_in(shown, board, better, original)
+            if self._correction(shown, board) is not None and original is not None:
+                self._accept(shown, board, play, correction=True)
         self.consider()
+
+    def _accept(self, shown: Fields, board: int, play: Play, *, correction: bool = False) -> None:
+        """East-West accept, with their code if the event wants that; then whatever else is recorded of the board."""
+        terminal = self.terminal
+        original = terminal.original_of(shown["round"], board) if correction else None
+        if terminal.allows(Setting.CONFIRM_CODE):
+            terminal.accept(shown, board, play, code_of(self._seed, terminal.seated(shown)[1]), original)
+        else:
+            terminal.key_in(shown, board, play, original)
+        if terminal.allows(Setting.PLAY) and play.kind == RecordKind.PLAYED:
+            data = messages.pack_play(play.tricks, self._cards(play, board))
+            terminal.note(shown, TableRecord.PLAY, data, board, CONFIRMED_BY_OPPONENTS)
+        if terminal.allows(Setting.HAND_ENTRY) and not terminal.noted(shown["round"], board, TableRecord.HANDS):
+            data = messages.pack_routing(recording.hands(self._seed, terminal.section, board))
+            terminal.note(shown, TableRecord.HANDS, data, board, CONFIRMED_BY_OPPONENTS)

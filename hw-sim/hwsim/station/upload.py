@@ -82,7 +82,9 @@ class Upload:
 
     def _send_record(self, record: Stored) -> bool:
         device = self._memory.device_id
-        told = messages.unpack_name(record.body) if record.name else {"body": record.body}
+        told: Fields = {"body": record.body}
+        if record.extra:
+            told = messages.unpack_name(record.body) if record.name else messages.unpack_table(record.body)
         fields = {
             **told,
             "journal_id": record.journal,
@@ -90,7 +92,8 @@ class Upload:
             "crc": messages.record_crc(device, record.journal, record.seq, record.body),
             "auth": messages.record_auth(self._key, device, record.journal, record.seq, record.body),
         }
-        if not self._radio.send(self._address, Kind.NAME_RECORD if record.name else Kind.RECORD, fields):
+        kind = Kind.NAME_RECORD if record.name else Kind.TABLE_RECORD if record.table else Kind.RECORD
+        if not self._radio.send(self._address, kind, fields):
             return False
         self._in_flight[record.journal, record.seq] = None
         self._book_retry()
@@ -176,7 +179,7 @@ class Upload:
         self._in_flight.clear()
         new_seq: dict[int, int] = {}
         for record in moving:
-            if record.name:
+            if record.extra:
                 memory.move(record, record.body)
                 continue
             distance = record.body[REPLACES]
