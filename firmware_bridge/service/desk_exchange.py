@@ -31,8 +31,8 @@ from terminals.store.desk import Person
 from terminals.sync.matches import TeamMatch
 from terminals.sync.ruling_log import Kept, line_key
 
-TEAM_SEAT = "0"
-"""Where a team's own name is kept, beside the names of its players."""
+PLAYER_SEATS = ("1", "2")
+"""Where a pair's players are kept; a team's own name and its reserves have other seats."""
 
 
 def exchange_event(desk: Desk) -> ExchangeEvent:
@@ -42,7 +42,7 @@ def exchange_event(desk: Desk) -> ExchangeEvent:
         return _teams(desk, score, kept.values())
     players: dict[Contestant, tuple[ExchangePlayer, ...]] = {}
     for (section, pair, seat), person in sorted(desk.people.items()):
-        if person.name and seat != TEAM_SEAT:
+        if person.name and seat in PLAYER_SEATS:
             who = Contestant(section, pair)
             players[who] = (*players.get(who, ()), ExchangePlayer(person.name, person.number))
     directions = {

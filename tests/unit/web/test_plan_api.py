@@ -536,6 +536,9 @@ def test_a_team_event_begins_with_its_roster(tmp_path: Path, spec: str) -> None:
             items = {one["key"]: one for one in await ok(client, "/checklist")}
             assert items["results"]["done"] is True
             assert items["players"]["done"] is False
+            for name in ("usebio", "csv", "ranking"):
+                found = await client.get(f"/files/{name}")
+                assert found.status_code == 200, found.text
 
     asyncio.run(run())
 
@@ -601,5 +604,9 @@ def test_a_pair_shows_another_number_and_keeps_what_it_has_played(tmp_path: Path
             assert (await client.post("/plan/preview", body)).status_code == 409
             items = {one["key"]: one for one in await ok(client, "/checklist")}
             assert items["results"]["done"] is True
+            for name in ("usebio", "pbn", "csv", "scorecards"):
+                found = await client.get(f"/files/{name}")
+                assert found.status_code == 200, found.text
+            assert b"Anna" in (await client.get("/files/usebio")).content
 
     asyncio.run(run())
