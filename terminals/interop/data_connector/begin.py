@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from terminals.interop.data_connector import validate
+from terminals.interop.data_connector import validate, validate_data
 from terminals.interop.data_connector.context import Answer, Context
 from terminals.interop.data_connector.envelope import Refusal, ok
 from terminals.interop.data_connector.numbers import ErrorType, InitFlag
@@ -64,7 +64,7 @@ def initialize(context: Context) -> Answer:
 def continue_event(context: Context) -> Answer:
     """ContinueEvent: the terminals play this event (again)."""
     dto = context.one(CONTINUE)
-    wrong = validate.continue_(dto)
+    wrong = validate_data.continue_(dto)
     if wrong:
         raise Refusal(ErrorType.VALIDATION, *wrong)
     structure = context.event(dto["EventGuid"])

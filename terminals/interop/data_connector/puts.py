@@ -9,7 +9,7 @@ from dealer.cards import Seat
 from dealer.deal import Deal
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import EntryError
-from terminals.interop.data_connector import validate
+from terminals.interop.data_connector import validate_data
 from terminals.interop.data_connector.context import Answer, Context, Message
 from terminals.interop.data_connector.envelope import Refusal, ok
 from terminals.interop.data_connector.numbers import CallStatus, ErrorType, GameType
@@ -43,7 +43,7 @@ from terminals.sync.setup import EventSetup, section_number
 
 def put_results(context: Context) -> Answer:
     """PutResults: each row is what the board's result is from now on, or that it has none. All rows, or none."""
-    rows = context.rows(RESULT, validate.result)
+    rows = context.rows(RESULT, validate_data.result)
     structure = context.structure()
     # What happened at the tables until now comes first: the program's word is the later one.
     advance(context.connection, structure)
@@ -116,14 +116,14 @@ def _says(content: BoardState | None, wanted: BoardState) -> bool:
 
 def put_player_data(context: Context) -> Answer:
     """PutPlayerData."""
-    rows = context.rows(PLAYER, validate.player)
+    rows = context.rows(PLAYER, validate_data.player)
     put_players(context.connection, context.structure(), context.request.session, rows)
     return Answer(ok("Players were taken."))
 
 
 def put_participations(context: Context) -> Answer:
     """PutParticipations."""
-    rows = context.rows(SEAT, validate.seat)
+    rows = context.rows(SEAT, validate_data.seat)
     structure = context.structure()
     for dto in rows:
         section = context.section(structure, dto["SectionLetters"])
@@ -167,7 +167,7 @@ def _told_seats(context: Context, structure: Structure) -> list[Dto]:
 
 def put_handrecords(context: Context) -> Answer:
     """PutHandrecords."""
-    rows = context.rows(DEAL, validate.deal)
+    rows = context.rows(DEAL, validate_data.deal)
     structure = context.structure()
     for dto in rows:
         context.section(structure, dto["SectionLetters"])
@@ -227,7 +227,7 @@ def _cards_of(suit: str) -> list[tuple[str, int]]:
 def put_settings(context: Context, shape: Shape) -> Answer:
     """PutBridgemate2Settings and PutBridgemate3Settings."""
     older = shape is BM2
-    rows = context.rows(shape, validate.bm2 if older else validate.bm3)
+    rows = context.rows(shape, validate_data.bm2 if older else validate_data.bm3)
     structure = context.structure()
     for dto in rows:
         context.section(structure, dto["SectionLetters"])
@@ -265,7 +265,7 @@ _CALL_WORDS = {
 
 def put_calls(context: Context) -> Answer:
     """PutTdCalls: the program's director answers a call, or calls for a table."""
-    rows = context.rows(CALL, validate.call)
+    rows = context.rows(CALL, validate_data.call)
     structure = context.structure()
     sections = [context.section(structure, dto["SectionLetters"]) for dto in rows]
     for section, dto in zip(sections, rows, strict=True):

@@ -7,6 +7,7 @@ from typing import Any
 
 from terminals.interop.data_connector import validate
 from terminals.interop.data_connector.begin import log_method
+from terminals.interop.data_connector.checks import is_blank
 from terminals.interop.data_connector.context import Answer, Context
 from terminals.interop.data_connector.envelope import Refusal, Reply, ok
 from terminals.interop.data_connector.numbers import DataType, ErrorType
@@ -171,7 +172,7 @@ def _erase_from(context: Context, structure: Structure, known: Section, first: M
 
 def _named(players: Sequence[Dto]) -> list[Dto]:
     """The client does not check added players; those who can't be anybody are left out."""
-    return [one for one in players if not validate.is_blank(one["PlayerNumber"])]
+    return [one for one in players if not is_blank(one["PlayerNumber"])]
 
 
 def update_scoring_groups(context: Context) -> Answer:

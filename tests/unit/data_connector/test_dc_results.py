@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dealer.cards import Seat
 from terminals.contract import Contract, Doubling, Strain
-from terminals.interop.data_connector import shapes, validate
+from terminals.interop.data_connector import shapes, validate, validate_data
 from terminals.interop.data_connector.movements import build, rounds_of
 from terminals.interop.data_connector.result_rows import Place, Section, from_dtos, place_of, play_of, to_dto
 from terminals.result import (
@@ -59,7 +59,7 @@ def test_what_can_be_said_comes_back_the_same(
     assert place == Place(seating.round, seating.table, play.board, turned)
     told = to_dto(section, events.SESSION, play, content, place)
     assert not told.lost
-    assert validate.result(told.dto) == []
+    assert validate_data.result(told.dto) == []
     assert validation.validate_result_dto(type(events.a_result(1, 1, 1, 1, 2)).from_dict(told.dto))
     said = from_dtos([told.dto])
     same_pair = told.dto["PairNorthSouth"] == told.dto["PairEastWest"]
@@ -95,7 +95,7 @@ def test_richer_rulings_degrade_and_say_what_is_lost(content: BoardState, level:
     assert told.dto["Level"] == level
     assert lost in told.lost
     assert bool(lost) == bool(told.lost)
-    assert validate.result(told.dto) == []
+    assert validate_data.result(told.dto) == []
 
 
 def test_the_two_rows_of_a_split_score_become_one_ruling() -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import client_events as events
 import pytest
 from bridgemate_dataconnector import dto, validation
+from dc_host import Host, a_client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terminals.interop.data_connector import shapes, validate
+from terminals.interop.data_connector import shapes, validate, validate_data
 
 PAIRS: dict[str, tuple[Callable[[Any], bool], shapes.Shape, Callable[[Any], list[str]]]] = {
     "InitDTO": (validation.validate_init_dto, shapes.INIT, validate.init),
@@ -23,14 +26,14 @@ PAIRS: dict[str, tuple[Callable[[Any], bool], shapes.Shape, Callable[[Any], list
     "SectionUpdateDTO": (validation.validate_section_update_dto, shapes.SECTION_UPDATE, validate.section_update),
     "TableDTO": (validation.validate_table_dto, shapes.TABLE, validate.table),
     "RoundDTO": (validation.validate_round_dto, shapes.ROUND, validate.round_),
-    "PlayerDataDTO": (validation.validate_player_data_dto, shapes.PLAYER, validate.player),
-    "ParticipationDTO": (validation.validate_participation_dto, shapes.SEAT, validate.seat),
-    "ResultDTO": (validation.validate_result_dto, shapes.RESULT, validate.result),
-    "HandrecordDTO": (validation.validate_handrecord_dto, shapes.DEAL, validate.deal),
-    "TdCallDTO": (validation.validate_td_call_dto, shapes.CALL, validate.call),
-    "ContinueDTO": (validation.validate_continue_dto, shapes.CONTINUE, validate.continue_),
-    "Bridgemate2SettingsDTO": (validation.validate_bridgemate2_settings_dto, shapes.BM2, validate.bm2),
-    "Bridgemate3SettingsDTO": (validation.validate_bridgemate3_settings_dto, shapes.BM3, validate.bm3),
+    "PlayerDataDTO": (validation.validate_player_data_dto, shapes.PLAYER, validate_data.player),
+    "ParticipationDTO": (validation.validate_participation_dto, shapes.SEAT, validate_data.seat),
+    "ResultDTO": (validation.validate_result_dto, shapes.RESULT, validate_data.result),
+    "HandrecordDTO": (validation.validate_handrecord_dto, shapes.DEAL, validate_data.deal),
+    "TdCallDTO": (validation.validate_td_call_dto, shapes.CALL, validate_data.call),
+    "ContinueDTO": (validation.validate_continue_dto, shapes.CONTINUE, validate_data.continue_),
+    "Bridgemate2SettingsDTO": (validation.validate_bridgemate2_settings_dto, shapes.BM2, validate_data.bm2),
+    "Bridgemate3SettingsDTO": (validation.validate_bridgemate3_settings_dto, shapes.BM3, validate_data.bm3),
 }
 
 TEXTS = [None, "", " ", "A", "AA", "AAA", "AAAA", "AB", "a", "A\n", "B", "C", "1", "12", "0000", "1234", "+123", " 12 "]
@@ -198,6 +201,30 @@ def test_no_message_about_a_deal_names_a_card() -> None:
     made.north_clubs = "AK1"
     for field in ("AK1", "AKQJT9876543"):
         made.north_clubs = field
-        found = validate.deal(shapes.read(shapes.DEAL, made.to_dict()))
+        found = validate_data.deal(shapes.read(shapes.DEAL, made.to_dict()))
         assert found
         assert not any(word in line for line in found for word in ("AK", "QJT"))
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32), changes=st.integers(0, 3))
+def test_an_event_is_begun_exactly_when_the_client_calls_it_valid(seed: int, changes: int) -> None:
+    """Not the rules alone: what they let through becomes an event that can be played, and is read again from disk."""
+    rng = random.Random(seed)
+    message = a_large_event(rng)
+    for _ in range(changes):
+        break_something(message, rng)
+    expected = validation.validate_init_dto(message)
+    with tempfile.TemporaryDirectory() as name:
+        host = Host(Path(name) / "events.db")
+        answer = a_client(host).initialize(message)
+        assert (int(answer.data_type) != 4) == expected, answer.serialized_data
+        assert host.has_event == expected
+        if expected:
+            letters = {one.letters.strip() for each in message.sessions for one in _sections(each)}
+            assert {section.letter for section in host.setup.sections} == letters
+        host.database.close()
+
+
+def _sections(session: dto.SessionDTO) -> list[dto.SectionDTO]:
+    return [one for group in session.scoring_groups or () for one in group.sections or ()]
