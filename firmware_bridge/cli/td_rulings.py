@@ -1,0 +1,444 @@
+"""``td ruling``, ``td fouled``, ``td scoring``, ``td matches``, ``td merge-guest``: what a director decides.
+
+What changes totals is shown by its effect first, and asked about; ``--yes`` does it without a question.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from firmware_bridge.cli.output import Outcome, command, progress
+from firmware_bridge.cli.td import Service, td
+from firmware_bridge.config import data_directory
+from firmware_bridge.errors import ConfigError
+
+_UNITS = ("top", "percent", "matchpoints", "imps", "points", "vps")
+
+
+def _who(function: Callable[..., Any]) -> Callable[..., Any]:
+    function = click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")(function)
+    function = click.option("--second", default="", help="Second name, once results are final (Law 79C).")(function)
+    return click.option("--by", "actor", default=None, help="Who rules; your log-in name if left out.")(function)
+
+
+def _asked(function: Callable[..., Any]) -> Callable[..., Any]:
+    function = click.option("--yes", is_flag=True, help="Do it without a question.")(function)
+    function = click.option("--preview", "only", is_flag=True, help="Show the effect, do nothing.")(function)
+    return _who(function)
+
+
+def _of_law(function: Callable[..., Any]) -> Callable[..., Any]:
+    function = click.option("--propose", is_flag=True, help="Record it; it counts when it is confirmed.")(function)
+    function = click.option("--replaces", type=click.IntRange(1), help="Number of the ruling whose place it takes.")(
+        function
+    )
+    function = click.option("--edition", default="", help="Edition of the Laws; that of the profile if left out.")(
+        function
+    )
+    function = click.option("--committee", is_flag=True, help="An appeals committee ruled (Law 93B).")(function)
+    function = click.option("--law", default="", help="The Law it rests on, such as 12C1(c).")(function)
+    return click.option("--reason", required=True, help="The facts in a few words.")(function)
+
+
+def _body(actor: str | None, second: str, **more: Any) -> dict[str, Any]:
+    who = actor or os.environ.get("USER") or getpass.getuser()
+    return {"actor": who[:40], **({"second": second} if second else {}), **more}
+
+
+def _ruled(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of ``_of_law`` as fields of a body."""
+    body: dict[str, Any] = {"reason": options["reason"], "propose": options["propose"]}
+    body |= {name: options[name] for name in ("law", "edition", "replaces") if options[name]}
+    return {**body, "authority": "committee"} if options["committee"] else body
+
+
+def _run(name: str, body: dict[str, Any], data: Path | None, *, yes: bool, only: bool, done: str = "Done.") -> Outcome:
+    """Show what an act would do, ask, do it."""
+    service = Service(data_directory(data))
+    shown = service.ask(f"/actions/{name}/preview", body)
+    text = effect_text(shown)
+    if only:
+        return Outcome({"preview": shown}, text)
+    if not yes and not body.get("propose"):
+        if not sys.stdin.isatty():
+            raise ConfigError(
+                "this changes totals, and nobody can be asked.",
+                where=f"td {name}",
+                next_step="Look with --preview, then do it with --yes.",
+                code="not-confirmed",
+            )
+        progress(text)
+        if not click.confirm("Do it?", default=False, err=True):
+            return Outcome({"preview": shown, "done": False}, "Nothing was done.")
+    found = service.ask(f"/actions/{name}", body)
+    words = done
+    if found.get("ruling"):
+        words = f"Ruling {found['ruling']['ruling']} is {found['ruling']['state']}: {found['ruling']['text']}."
+    if "action" in found:
+        words += f" Take it back with: firmware-bridge td undo {found['action']}"
+    return Outcome({**found, "changes": shown["changes"]}, f"{text}\n\n{words}")
+
+
+def effect_text(shown: Mapping[str, Any]) -> str:
+    """A preview for people: notes, then everybody whose place or value changes."""
+    lines = [f"Note: {note}" for note in shown.get("notes", ())]
+    for one in shown.get("proposal", ()):
+        unsure = "  not certain" if one["uncertain"] else ""
+        form = one["form"] or "as dealt"
+        lines.append(f"round {one['round']:>2}  {one['section']}  {one['ns']:>3} - {one['ew']:<3}  {form}{unsure}")
+    if not shown["changes"]:
+        return "\n".join([*lines, "Nobody's total changes."])
+    lines.append(f"{len(shown['changes'])} of {len(shown['effects'])} totals change:")
+    for one in shown["changes"]:
+        before, after = (_standing(one[key]) for key in ("before", "after"))
+        who = f"{one['section']}{one['pair']}"
+        lines.append(f"  {who:<6} {before:>18}  to {after:<18} {one['names']}".rstrip())
+    return "\n".join(lines)
+
+
+def _standing(one: Mapping[str, str] | None) -> str:
+    return "-" if one is None else f"{one['place']}. {one['value']} {_UNIT_WORDS[one['unit']]}"
+
+
+_UNIT_WORDS = {"percent": "%", "imps": "IMPs", "points": "points", "vps": "VP"}
+
+
+# --- rulings -----------------------------------------------------------------------------------------------------
+
+
+@td.group()
+def ruling() -> None:
+    """Rulings: adjusted scores, penalties, appeals; each with its effect before it counts."""
+
+
+@ruling.command("add", context_settings={"ignore_unknown_options": True})  # -100 is a score
+@click.argument("board", type=click.IntRange(1, 999))
+@click.argument("ns", type=click.IntRange(1, 4095))
+@click.argument("ew", type=click.IntRange(1, 4095))
+@click.option("--section", default="A", show_default=True)
+@click.option("--score", help="60% +620, 40% -100; AVE+/AVE-; 55%; 4s n 10; not played. From North-South's side.")
+@click.option("--score-ns", help="For North-South alone, with --score-ew: a split score.")
+@click.option("--score-ew", help="For East-West alone, with --score-ns.")
+@click.option("--stands", is_flag=True, help="The result of the table stands.")
+@click.option("--outside-agency", is_flag=True, help="Nobody at the table was at fault.")
+@_of_law
+@_asked
+@command("td ruling add")
+def add(
+    board: int,
+    ns: int,
+    ew: int,
+    section: str,
+    score: str | None,
+    score_ns: str | None,
+    score_ew: str | None,
+    stands: bool,
+    outside_agency: bool,
+    actor: str | None,
+    second: str,
+    data: Path | None,
+    yes: bool,
+    only: bool,
+    **law: Any,
+) -> Outcome:
+    """Rule on a result: td ruling add 5 1 12 --score "60% +620, 40% -100" --reason "Hesitation"."""
+    body = _body(actor, second, section=section, board=board, ns=ns, ew=ew, **_ruled(law))
+    given = {"score": score, "score_ns": score_ns, "score_ew": score_ew}
+    body |= {name: text for name, text in given.items() if text is not None}
+    body |= {name: True for name, on in (("stands", stands), ("outside_agency", outside_agency)) if on}
+    return _run("ruling", body, data, yes=yes, only=only)
+
+
+@ruling.command("penalty", context_settings={"ignore_unknown_options": True})
+@click.argument("contestant", type=click.IntRange(1, 4095))
+@click.option("--section", default="A", show_default=True)
+@click.option("--amount", help="Such as -1/4; the profile's standard penalty if left out.")
+@click.option("--unit", type=click.Choice(_UNITS))
+@_of_law
+@_asked
+@command("td ruling penalty")
+def penalty(
+    contestant: int,
+    section: str,
+    amount: str | None,
+    unit: str | None,
+    actor: str | None,
+    second: str,
+    data: Path | None,
+    yes: bool,
+    only: bool,
+    **law: Any,
+) -> Outcome:
+    """A penalty or bonus (Laws 90, 91): it touches one total and no board."""
+    asked: dict[str, Any] = {"section": section, "pair": contestant}
+    asked |= {name: text for name, text in (("amount", amount), ("unit", unit)) if text}
+    return _run("ruling", _body(actor, second, penalty=asked, **_ruled(law)), data, yes=yes, only=only)
+
+
+@ruling.command("award")
+@click.argument("contestant", type=click.IntRange(1, 4095))
+@click.argument("number", type=click.IntRange(1, 255))
+@click.argument("vps")
+@click.option("--section", default="A", show_default=True)
+@_of_law
+@_asked
+@command("td ruling award")
+def award(
+    contestant: int,
+    number: int,
+    vps: str,
+    section: str,
+    actor: str | None,
+    second: str,
+    data: Path | None,
+    yes: bool,
+    only: bool,
+    **law: Any,
+) -> Outcome:
+    """Give a contestant VPS for a match or round: td ruling award 3 2 12 --law 86D --reason "Opponents never came"."""
+    asked = {"section": section, "pair": contestant, "round": number, "vps": vps}
+    return _run("ruling", _body(actor, second, award=asked, **_ruled(law)), data, yes=yes, only=only)
+
+
+@ruling.command("list")
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")
+@command("td ruling list")
+def list_(data: Path | None) -> Outcome:
+    """All rulings, newest first, and where the periods of Laws 79C and 92B stand."""
+    found = Service(data_directory(data)).ask("/rulings")
+    lines = [
+        f"{one['ruling']:>4}  {one['state']:<9}  Law {one['law']:<9} {one['text']}: {one['reason']} ({one['by']})"
+        for one in found["rulings"]
+    ]
+    lines += [f"Provisional: {reason}." for reason in found["provisional"]]
+    lines.append(f"Corrections: {found['correction']}. Appeals: {found['appeals']}.")
+    return Outcome(found, "\n".join(lines))
+
+
+@ruling.command("show")
+@click.argument("number", type=click.IntRange(1))
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")
+@command("td ruling show")
+def show(number: int, data: Path | None) -> Outcome:
+    """One ruling with everything that happened to it."""
+    found = Service(data_directory(data)).ask("/rulings")["rulings"]
+    one = next((one for one in found if one["ruling"] == number), None)
+    if one is None:
+        raise ConfigError(
+            f"there is no ruling {number}.", next_step="See: firmware-bridge td ruling list", code="usage"
+        )
+    lines = [f"Ruling {number}, Law {one['law']} ({one['edition']}): {one['text']}", f"{one['reason']} ({one['by']})"]
+    for step in one["steps"]:
+        names = " and ".join(filter(None, (step["by"], step["second"])))
+        lines.append(f"  {step['wall'][:19].replace('T', ' ')}  {step['state']:<9}  {names}  {step['reason']}".rstrip())
+    return Outcome({"ruling": one}, "\n".join(lines))
+
+
+def _step(name: str, words: str, effect: bool) -> None:
+    @ruling.command(name, help=words)
+    @click.argument("number", type=click.IntRange(1))
+    @click.option("--reason", default="", help="Why.")
+    @_asked
+    @command(f"td ruling {name}")
+    def step(
+        number: int, reason: str, actor: str | None, second: str, data: Path | None, yes: bool, only: bool
+    ) -> Outcome:
+        body = _body(actor, second, ruling=number, **({"reason": reason} if reason else {}))
+        if effect:
+            return _run(f"ruling-{name}", body, data, yes=yes, only=only)
+        found = Service(data_directory(data)).ask(f"/actions/ruling-{name}", body)
+        return Outcome(found, f"Ruling {number} is {found['ruling']['state']}.")
+
+
+_step("confirm", "A proposed ruling counts; or an appeal against it is withdrawn.", True)
+_step("withdraw", "A ruling counts no longer; the result of the table stands again.", True)
+_step("uphold", "The appeal was heard, and the ruling stands (Law 93).", False)
+
+
+@ruling.command("appeal")
+@click.argument("number", type=click.IntRange(1))
+@click.argument("contestant", type=click.IntRange(1, 4095))
+@click.option("--section", default="A", show_default=True)
+@click.option("--agreed/--not-agreed", default=None, required=True, help="Both players, or the captain (Law 92D).")
+@click.option("--reason", default="", help="Why.")
+@_who
+@command("td ruling appeal")
+def appeal(
+    number: int,
+    contestant: int,
+    section: str,
+    agreed: bool,
+    reason: str,
+    actor: str | None,
+    second: str,
+    data: Path | None,
+) -> Outcome:
+    """CONTESTANT appeals against ruling NUMBER (Law 92); it counts until the decision."""
+    body = _body(actor, second, ruling=number, section=section, pair=contestant, agreed=agreed, reason=reason)
+    found = Service(data_directory(data)).ask("/actions/ruling-appeal", body)
+    return Outcome(found, f"Ruling {number} is under appeal; the results are provisional until it is decided.")
+
+
+# --- fouled boards -----------------------------------------------------------------------------------------------
+
+
+@td.command("fouled")
+@click.argument("board", type=click.IntRange(1, 999))
+@click.option("--section", default="A", show_default=True)
+@click.option(
+    "--from", "changes", multiple=True, metavar="ROUND[:FORM[:COPY]]", help="Another board from this round on."
+)
+@click.option(
+    "--read",
+    "readings",
+    multiple=True,
+    metavar="ROUND:same|different|FILE[:COPY]",
+    help="How a copy lay after a round; FILE as `read --out` writes it.",
+)
+@_of_law
+@_asked
+@command("td fouled")
+def fouled(
+    board: int,
+    section: str,
+    changes: tuple[str, ...],
+    readings: tuple[str, ...],
+    actor: str | None,
+    second: str,
+    data: Path | None,
+    yes: bool,
+    only: bool,
+    **law: Any,
+) -> Outcome:
+    """A fouled board (Law 87): td fouled 7 --from 4 --reason "Cards exchanged after round 3"."""
+    body = _body(actor, second, board=board, **_ruled(law))
+    if changes:
+        body["changes"] = [_change(text, section) for text in changes]
+    if readings:
+        body["readings"] = [_reading(text, section, board) for text in readings]
+    return _run("fouled", body, data, yes=yes, only=only)
+
+
+def _change(text: str, section: str) -> dict[str, Any]:
+    match = re.fullmatch(r"(\d{1,3})(?::([A-Za-z]{1,8}))?(?::(\d{1,2}))?", text, re.ASCII)
+    if match is None:
+        raise ConfigError(f"{text[:20]!r} is no change.", where="--from", next_step="Write it like 4, 4:B or 4:B:2.")
+    return {"section": section, "from_round": int(match[1]), "form": match[2] or "B", "copy": int(match[3] or 1)}
+
+
+def _reading(text: str, section: str, board: int) -> dict[str, Any]:
+    match = re.fullmatch(r"(\d{1,3}):(.+?)(?::(\d{1,2}))?", text, re.ASCII)
+    if match is None:
+        raise ConfigError(
+            f"{text[:40]!r} is no reading.", where="--read", next_step="Write it like 3:same or 6:different."
+        )
+    out: dict[str, Any] = {"section": section, "after_round": int(match[1]), "copy": int(match[3] or 1)}
+    if match[2] in ("same", "different"):
+        return {**out, "same": match[2] == "same"}
+    from dealer.formats.api import read_deal_file
+
+    known = {one.number: one for one in read_deal_file(Path(match[2])).require_good(match[2])}
+    if board not in known:
+        raise ConfigError(f"the file has no board {board}.", where=match[2][:60], next_step="Read this board.")
+    return {**out, "digest": known[board].digest.hex()}
+
+
+# --- scoring -----------------------------------------------------------------------------------------------------
+
+
+@td.command("scoring")
+@click.option("--method", help="matchpoints, butler, cross_imps, aggregate, imps, board_a_match.")
+@click.option("--scale", help="Victory points: profile, continuous, discrete, percent, none, or FILE.toml.")
+@click.option("--knockout/--no-knockout", default=None, help="Boards with unequal scores count the mean (Law 12C4).")
+@click.option("--carry", multiple=True, metavar="A3=12.5", help="Carried over from an earlier stage. May be repeated.")
+@click.option("--profile", metavar="NAME|FILE.toml", help="Scoring profile.")
+@click.option("--across/--apart", default=None, help="All sections are one field, or each is its own.")
+@_asked
+@command("td scoring")
+def scoring(
+    method: str | None,
+    scale: str | None,
+    knockout: bool | None,
+    carry: tuple[str, ...],
+    profile: str | None,
+    across: bool | None,
+    actor: str | None,
+    second: str,
+    data: Path | None,
+    yes: bool,
+    only: bool,
+) -> Outcome:
+    """How the event is scored; with options, score it in another way, also after play."""
+    wanted: dict[str, Any] = {"method": method, "knockout": knockout, "across": across}
+    body = _body(actor, second, **{name: value for name, value in wanted.items() if value is not None})
+    if scale is not None and scale.endswith(".toml"):
+        from terminals.scoring.profile_file import load_vp_table
+
+        table = load_vp_table(Path(scale))
+        rows = [[low, high, str(won), str(lost)] for low, high, won, lost in table.rows]
+        body["table"] = {"name": table.name, "rows": rows}
+    elif scale is not None:
+        body["scale"] = scale
+    if profile is not None and profile.endswith(".toml"):
+        from terminals.scoring.profile_file import read_text
+
+        body["profile"] = read_text(Path(profile))
+    elif profile is not None:
+        body["profile"] = profile
+    if carry:
+        pairs = [text.partition("=") for text in carry]
+        if not all(sign and name and value for name, sign, value in pairs):
+            raise ConfigError("that is no carry-over.", where="--carry", next_step="Write it like A3=12.5.")
+        body["carried"] = {name.strip().upper(): value.strip() for name, _, value in pairs}
+    if set(body) <= {"actor", "second"}:
+        found = Service(data_directory(data)).ask("/scoring")
+        return Outcome(found, _scoring_text(found))
+    return _run("scoring", body, data, yes=yes, only=only)
+
+
+def _scoring_text(found: Mapping[str, Any]) -> str:
+    profile = found["profile"]
+    lines = [
+        f"Method: {found['method']}. Victory points: {found['scale']}.",
+        f"Profile: {profile['name']}, version {profile['version']} ({profile['title']}).",
+        "All sections are one field." if found["across"] else "Each section is a field of its own.",
+    ]
+    if found["knockout"]:
+        lines.append("Boards with unequal scores count the mean (Law 12C4).")
+    lines += [f"{name} brings {value}." for name, value in found["carried"].items()]
+    return "\n".join(lines)
+
+
+@td.command("matches")
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")
+@command("td matches")
+def matches(data: Path | None) -> Outcome:
+    """Matches of teams: IMPs, victory points, boards that still have no result in one room."""
+    found = Service(data_directory(data)).ask("/matches")
+    lines = []
+    for one in found:
+        score = f"{one['home_score'] or '-'} : {one['away_score'] or '-'}"
+        vps = "" if one["home_vp"] is None else f"  {one['home_vp']} : {one['away_vp']} VP"
+        open_ = "" if one["complete"] else f"  {one['compared']} of {one['length']} boards"
+        teams = f"{one['section']}{one['home']} - {one['section']}{one['away']}"
+        lines.append(f"{one['match']:>3}  {teams}  {score}{vps}{open_}")
+    return Outcome({"matches": found}, "\n".join(lines) or "This event has no matches of teams.")
+
+
+@td.command("merge-guest")
+@click.argument("guest")
+@click.argument("member", type=click.IntRange(1, 99_999_999))
+@_who
+@command("td merge-guest")
+def merge_guest(guest: str, member: int, actor: str | None, second: str, data: Path | None) -> Outcome:
+    """GUEST (name or number) is the member with this number: wherever the guest sat, the member sat."""
+    found = Service(data_directory(data)).ask("/actions/merge-guest", _body(actor, second, guest=guest, member=member))
+    return Outcome(found, f"{found['places']} places are now of {found['name']} ({found['number']}).")
