@@ -180,6 +180,24 @@ def test_begun_before_set_up_is_complete(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_tables_begin_with_the_first_round_while_the_movement_is_chosen(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, None) as client:
+            await ok(client, "/setup/start", {"sections": [{"movement": "mitchell:5x4,rounds=1"}]})
+            await play(client)
+            whole = {"section": "A", "movement": "mitchell:5x4"}
+            done = await ok(client, "/setup/movement", whole)
+            assert (done["ok"], done["orphans"]) == (True, [])
+            assert movement(client).rounds == 5
+            counts = (await ok(client, "/desk"))["grid"]["counts"]
+            assert (counts["expected"], counts["stored"]) == (100, 20)
+            await refused(client, "/plan/undo", {"section": "A", "position": 3}, "entry")
+            await take_back(client, 0)
+            assert movement(client).rounds == 1
+
+    asyncio.run(run())
+
+
 def test_same_as_last_thursday(tmp_path: Path) -> None:
     async def run() -> None:
         async with service(tmp_path, None) as client:
