@@ -125,7 +125,7 @@ async def _serve(
     from firmware_bridge.service.desk_dealing import DealingDesk
     from firmware_bridge.service.desk_running import running
     from firmware_bridge.service.host import host_identity
-    from firmware_bridge.service.ranking import rank_event, rankings_json, rankings_text
+    from firmware_bridge.service.ranking import rank_stored, rankings_json, rankings_text
     from firmware_bridge.web.pages import routes
     from terminals.sync.event_store import FILE_NAME, EventStore
 
@@ -160,7 +160,7 @@ async def _serve(
             setup = desk.setup
         assert setup is not None
         rows = store.current(setup.id)
-        rankings = rank_event(setup, rows)
+        rankings = store.read(lambda connection: rank_stored(connection, setup))
         fields = {
             "results_expected": setup.expected_results(),
             "results_stored": sum(row.content is not None for row in rows),

@@ -27,7 +27,7 @@ from firmware_bridge.service.collecting import collecting
 from firmware_bridge.service.dealing import make_boards
 from firmware_bridge.service.evening_plan import EveningPlan, EveningRequest, check_same, decide, load, save
 from firmware_bridge.service.progress import EveningBegan, OnEveningEvent
-from firmware_bridge.service.ranking import GroupRanking, rank_event
+from firmware_bridge.service.ranking import GroupRanking, rank_stored
 from terminals.movement.model import Movement
 from terminals.settings import EventSettings
 from terminals.sync.event_store import FILE_NAME as EVENTS_DB
@@ -206,7 +206,7 @@ async def play(
             results_expected=setup.expected_results(),
             results_stored=sum(row.content is not None for row in rows),
             duplicated=store.read(lambda c: sum(line["current"] > 1 for line in play_lines(c, setup.id))),
-            rankings=rank_event(setup, rows),
+            rankings=store.read(lambda connection: rank_stored(connection, setup)),
         )
         if evidence is not None:
             store.write_evidence(setup.id, evidence)

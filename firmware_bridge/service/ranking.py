@@ -14,7 +14,7 @@ from firmware_bridge.service.conditions import Conditions, decided
 from terminals.movement.swiss import SWISS_PAIRS
 from terminals.scoring.boards import LineScore, Method
 from terminals.scoring.lines import PenaltyUnit, ResultLine, SessionAdjustment, WinnerGroup
-from terminals.scoring.profile import PLAIN, CrossImpMode, Profile
+from terminals.scoring.profile import CrossImpMode
 from terminals.scoring.ranking import RankRow
 from terminals.scoring.rounds import round_scores
 from terminals.scoring.scheme import Scheme
@@ -226,23 +226,12 @@ class GroupRanking:
     unit: str = PERCENT
 
 
-def rank_event(
-    setup: EventSetup, current: Iterable[CurrentResult], profile: Profile = PLAIN
-) -> tuple[GroupRanking, ...]:
-    """One ranking for each winner group, as is usual for the movement. Contestants without any result are left out.
-
-    Raises EntryError.
-    """
-    return _groups(setup, score_event(setup, current, Conditions(profile)))
-
-
 def rank_stored(connection: Connection, setup: EventSetup) -> tuple[GroupRanking, ...]:
-    """The rankings of an event in the store, by its own conditions: scoring, profile, rulings, penalties."""
+    """One ranking for each winner group of an event in the store, by its own conditions: scoring, profile, rulings,
+    penalties. Contestants without any result are left out. Raises EntryError.
+    """
     rows = results.current(connection, desk_store.event_hex(setup.id))
-    return _groups(setup, score_event(setup, rows, decided(connection, setup).conditions(setup)))
-
-
-def _groups(setup: EventSetup, score: EventScore) -> tuple[GroupRanking, ...]:
+    score = score_event(setup, rows, decided(connection, setup).conditions(setup))
     groups = scoring_input(setup, []).groups
     alone = len(groups) == 1
     return tuple(
