@@ -51,8 +51,8 @@ def state(dice: random.Random) -> BoardState | None:
         return PassedOut()
     if kind == 4:
         third = Fraction(1, 3)
-        side = (Outcome(50 * dice.randint(-9, 9), third), Outcome(-50, 2 * third))
-        return Assigned(side, (Outcome(50),))
+        two = (Outcome(50 * dice.randint(-9, 9), third), Outcome(-50, 2 * third))
+        return Assigned(two, (Outcome(50),))
     side = (Outcome(50 * dice.randint(-9, 9)),)
     return Assigned(side, side)
 
