@@ -84,8 +84,8 @@ class DealingDesk:
         if not sections:
             return None
         numbers = sorted({number for one in sections for number in one.board_numbers})
-        copies = max(max(one.copies_to_deal().values(), default=1) for one in sections)
-        return {"first": numbers[0], "last": numbers[-1], "copies": copies * len(sections)}
+        copies = max(sum(one.copies_to_deal().get(number, 0) for one in sections) for number in numbers)
+        return {"first": numbers[0], "last": numbers[-1], "copies": copies}
 
     # --- sets ---
 

@@ -46,14 +46,18 @@ SWISS = (SWISS_PAIRS, SWISS_TEAMS)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A section as the desk keeps it. begun: its movement when the event began. events: undone ones included."""
+    """A section as the desk keeps it. begun: its movement when the event began. events: undone ones included.
+
+    unkept: how many of the last events are not in the store yet, because another program has changed the movement.
+    """
 
     begun: Movement
     events: tuple[h.Happening, ...]
     plan: Plan
+    unkept: int = 0
 
 
-_KNOWN: WeakKeyDictionary[Desk, dict[str, tuple[object, Kept]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Desk, dict[str, tuple[object, Movement, Kept]]] = WeakKeyDictionary()
 _LOCKS: WeakKeyDictionary[Desk, asyncio.Lock] = WeakKeyDictionary()
 
 
@@ -65,14 +69,18 @@ def kept_of(desk: Desk, letter: str) -> Kept:
     kept = desk.facts.planned.get(section.letter)
     own = [(number, data) for number, data in desk.facts.happenings if data["section"] == section.letter]
     # Folded again only when something has happened: the scoring asks at every result.
-    key = (desk.event, own[-1][0] if own else 0, section.movement if kept is None else None)
+    last, movement = own[-1][0] if own else 0, section.movement
     known = _KNOWN.setdefault(desk, {})
     found = known.get(section.letter)
-    if found is None or found[0] != key:
-        begun = section.movement if kept is None else movement_from_dict(kept)
+    if found is None or found[0] != (desk.event, last) or found[1] is not movement:
+        begun = movement if kept is None else movement_from_dict(kept)
         events = tuple(h.from_dict(data["event"]) for _, data in own)
-        found = known[section.letter] = (key, Kept(begun, events, fold(begun, events)))
-    return found[1]
+        made = Kept(begun, events, fold(begun, events))
+        if made.plan.shown() != movement:
+            # A scoring program has set other rounds than those that were planned here: that is what is played now.
+            made = Kept(begun, (*events, h.Replanned(movement_to_dict(movement))), Plan(movement, movement), 1)
+        found = known[section.letter] = ((desk.event, last), movement, made)
+    return found[2]
 
 
 def plan_of(desk: Desk, letter: str) -> tuple[Plan, list[h.Happening]]:
@@ -157,7 +165,8 @@ async def apply_all(
         items = []
         if section.letter not in desk.facts.planned:
             items.append(event_of(desk, "planned", "", section=letter, movement=movement_to_dict(kept.begun)))
-        items += [event_of(desk, "happening", actor, section=letter, event=h.to_dict(one)) for one in new]
+        for one in (*events[len(events) - kept.unkept :], *new):
+            items.append(event_of(desk, "happening", actor, section=letter, event=h.to_dict(one)))
         setup = desk.setup.with_movement(section.number, seen.after.shown())
         await keep(desk, setup, items, _new_people(desk, letter, plan, new))
         _tell(desk, section.number, seen, new)

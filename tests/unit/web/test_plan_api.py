@@ -515,6 +515,72 @@ def test_a_change_of_plan_survives_a_restart(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_a_movement_that_another_program_has_changed_is_the_plan_from_then_on(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, "mitchell:5x4,missing=ew") as client:
+            await change(client, "late-pair", round=2, place="phantom")
+            desk = client.desk
+            await desk.change_setup(desk.setup.with_movement(1, build("howell:4x3")))
+            assert (await ok(client, "/plan"))["sections"][0]["kind"] == "howell"
+            done = await change(client, "curtailed", after_round=5)
+            assert movement(client).kind == "howell"
+            assert done["position"] == 2
+            kinds = [one["kind"] for one in (await ok(client, "/plan"))["sections"][0]["events"]]
+            assert kinds == ["late-pair", "replanned", "curtailed"]
+            await take_back(client, 2)
+            assert movement(client) == build("howell:4x3")
+            await take_back(client, 1)
+            assert movement(client).kind == build("mitchell:5x4").kind
+
+    asyncio.run(run())
+
+
+def test_two_sections_of_different_size_apart_and_across_also_after_play(tmp_path: Path) -> None:
+    async def values(client: Client) -> list[dict[tuple[str, int], str]]:
+        return [
+            {(row["section"], row["pair"]): row["value"] for row in group["rows"]}
+            for group in await ok(client, "/ranking")
+        ]
+
+    async def run() -> None:
+        async with service(tmp_path, None) as client:
+            sections = [{"movement": "mitchell:5x2"}, {"movement": "mitchell:7x2,missing=ew", "boards": "1-14"}]
+            await ok(client, "/setup/start", {"sections": sections})
+            for letter, rounds in (("A", range(1, 6)), ("B", range(1, 8))):
+                for number in rounds:
+                    await play(client, letter, range(number, number + 1), tricks=7 + number % 4)
+            apart = await values(client)
+            assert [len(one) for one in apart] == [5, 5, 7, 6]
+            assert {section for section, _ in apart[0]} == {"A"}
+            await ok(client, "/actions/settings", {"settings": {"across": True}})
+            across = await values(client)
+            assert [len(one) for one in across] == [12, 11]
+            assert any("not played in every section" in one for one in (await ok(client, "/plan"))["warnings"])
+            assert {name: value for one in across for name, value in one.items()} != {
+                name: value for one in apart for name, value in one.items()
+            }
+            await ok(client, "/actions/settings", {"settings": {"across": False}})
+            assert await values(client) == apart
+            wanted = (await ok(client, "/deal"))["wanted"]
+            assert wanted == {"first": 1, "last": 14, "copies": 2}
+
+    asyncio.run(run())
+
+
+def test_an_individual_whose_player_leaves(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, "rainbow:5x2") as client:
+            await play(client, rounds=range(1, 2))
+            done = await change(client, "withdrawn", pair=3, round=2, standing=False)
+            assert any("sits out" in one for one in done["changes"])
+            for number in range(2, movement(client).rounds + 1):
+                await play(client, rounds=range(number, number + 1))
+            rows = [row["pair"] for group in await ok(client, "/ranking") for row in group["rows"]]
+            assert sorted(rows) == [one for one in range(1, 21) if one != 3]
+
+    asyncio.run(run())
+
+
 def test_two_directors_change_one_plan_after_the_other(tmp_path: Path) -> None:
     async def run() -> None:
         async with service(tmp_path, "mitchell:9x2,missing=ew") as client:
