@@ -43,15 +43,16 @@ class Evening:
         item = desk.DeskEvent(kind, data)
         await self.store.submit(lambda connection: desk.append_desk(connection, self.event, item))
 
-    async def until(self, true: Callable[[], bool], seconds: float = 4 * 3600.0) -> None:
+    async def until(self, true: Callable[[], bool], seconds: float = 4 * 3600.0, step: float = 0.05) -> None:
+        """step: seconds between two looks; virtual time is cheap, a look is not."""
         end = asyncio.get_running_loop().time() + seconds
         while not true():
             assert asyncio.get_running_loop().time() < end, "it never happened"
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(step)
 
     async def played(self) -> None:
-        await self.until(lambda: len(self.store.current(self.setup.id)) == 18)
-        await self.until(lambda: not any(t.waiting() for t in self.room.station.terminals.values()))
+        await self.until(lambda: len(self.store.current(self.setup.id)) == 18, step=10.0)
+        await self.until(lambda: not any(t.waiting() for t in self.room.station.terminals.values()), step=1.0)
 
 
 def run_evening(
