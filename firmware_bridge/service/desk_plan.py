@@ -30,6 +30,8 @@ from terminals.result import NotPlayed
 from terminals.store import desk as desk_store
 from terminals.store.desk import DeskEvent, EventRow, Person
 from terminals.store.results import CurrentResult
+from terminals.store.values import PlayKey
+from terminals.sync.director import By, Director
 from terminals.sync.setup import (
     EventSetup,
     movement_from_dict,
@@ -91,17 +93,22 @@ def plan_of(desk: Desk, letter: str) -> tuple[Plan, list[h.Happening]]:
 
 def played_of(desk: Desk, letter: str, plan: Plan) -> list[Played]:
     """Boards of a section that have a result, by the pairs that played them whatever number they showed."""
+    return [_played(desk, row, plan) for row in _results(desk, letter)]
+
+
+def _results(desk: Desk, letter: str) -> list[CurrentResult]:
     return [
-        _played(desk, row, plan)
+        row
         for row in desk.rows.values()
         if row.play.section == letter and row.content is not None and not isinstance(row.content, NotPlayed)
     ]
 
 
-def _played(desk: Desk, row: CurrentResult, plan: Plan) -> Played:
+def _played(desk: Desk, row: CurrentResult, plan: Plan, play: PlayKey | None = None) -> Played:
     number, table = place_of(desk, row)
-    ns, ew = (plan.pair_of(shown, number) or shown for shown in (row.play.ns, row.play.ew))
-    return Played(number, table, ns, ew, row.play.board)
+    of = row.play if play is None else play
+    ns, ew = (plan.pair_of(shown, number) or shown for shown in (of.ns, of.ew))
+    return Played(number, table, ns, ew, of.board)
 
 
 def lock_of(desk: Desk) -> asyncio.Lock:
@@ -127,20 +134,35 @@ async def happen(desk: Desk, body: Body, *, only_preview: bool) -> dict[str, Any
     if not isinstance(given, Mapping):
         raise EntryError("event is wanted: a kind and its values.", code="bad-value")
     event = h.from_dict(given)
-    actor, anyway = text_of(body, "actor", 40, ""), bool(body.get("anyway"))
-    return await apply_all(desk, letter, [event], only_preview=only_preview, actor=actor, anyway=anyway)
+    actor, second = text_of(body, "actor", 40, ""), text_of(body, "second", 40, "")
+    anyway = bool(body.get("anyway"))
+    return await apply_all(desk, letter, [event], only_preview=only_preview, actor=actor, second=second, anyway=anyway)
 
 
 async def apply_all(
-    desk: Desk, letter: str, new: Sequence[h.Happening], *, only_preview: bool, actor: str = "", anyway: bool = False
+    desk: Desk,
+    letter: str,
+    new: Sequence[h.Happening],
+    *,
+    only_preview: bool,
+    actor: str = "",
+    second: str = "",
+    anyway: bool = False,
 ) -> dict[str, Any]:
-    """Several happenings as one change: all or none."""
+    """Several happenings as one change: all or none. second: another name, when final results move (Law 79C)."""
     async with lock_of(desk):
         kept = kept_of(desk, letter)
         plan, events = kept.plan, list(kept.events)
         played = played_of(desk, letter, plan)
-        seen = _compared(kept, new, played)
-        shown = preview_view(seen)
+        after = _after(kept, new, played)
+        moves = _following(desk, letter, plan, after) if _names_pairs(events, new) else {}
+        if moves:
+            played = [
+                _played(desk, row, after if row.play in moves else plan, moves.get(row.play))
+                for row in _results(desk, letter)
+            ]
+        seen = compare(plan, after, played)
+        shown = preview_view(seen) | {"moves": [_move_words(one, to) for one, to in moves.items()][:MAX_SHOWN]}
         if len(new) == 1 and isinstance(new[0], h.PlayedAs):
             ways = compare_repairs(plan, new[0], played)
             shown["ways"] = {then.value: preview_view(one) for then, one in ways.items()}
@@ -168,27 +190,69 @@ async def apply_all(
         for one in (*events[len(events) - kept.unkept :], *new):
             items.append(event_of(desk, "happening", actor, section=letter, event=h.to_dict(one)))
         setup = desk.setup.with_movement(section.number, seen.after.shown())
-        await keep(desk, setup, items, _new_people(desk, letter, plan, new))
+        by = By(actor or "desk", second, "", desk.wall())
+        await keep(desk, setup, items, _new_people(desk, letter, plan, new), moves, by)
         _tell(desk, section.number, seen, new)
         return {**shown, "position": len(events), "positions": list(range(len(events), len(events) + len(new)))}
 
 
-def _compared(kept: Kept, new: Sequence[h.Happening], played: Sequence[Played]) -> Preview:
+def _after(kept: Kept, new: Sequence[h.Happening], played: Sequence[Played]) -> Plan:
     """Only new events are asked whether results contradict them; an undoing folds everything anew."""
     if any(isinstance(one, h.Undone) for one in new):
-        return compare(kept.plan, fold(kept.begun, [*kept.events, *new]), played)
+        return fold(kept.begun, [*kept.events, *new])
     after = kept.plan
     for one in new:
         after = apply(after, one, played)
-    return compare(kept.plan, after, played)
+    return after
+
+
+def _names_pairs(events: Sequence[h.Happening], new: Sequence[h.Happening]) -> bool:
+    """Whether the change says who sat where in rounds that may have results: these follow, they are of whoever sat."""
+    everything = [*events, *new]
+    for one in new:
+        target = one
+        while isinstance(target, h.Undone):
+            target = everything[target.event]
+        if not isinstance(target, (h.PlayedAs, h.Renumbered)):
+            return False
+    return True
+
+
+def _following(desk: Desk, letter: str, before: Plan, after: Plan) -> dict[PlayKey, PlayKey]:
+    """Results that were keyed in at a table whose pairs are others in the new plan: play -> the play that it was."""
+    was, now = before.shown(), after.shown()
+    out = {}
+    for row in _results(desk, letter):
+        place, play = place_of(desk, row), row.play
+        old, new = was.at(*place), now.at(*place)
+        if old is None or new is None or play.play != 1 or (play.ns, play.ew) != (old.ns, old.ew):
+            continue
+        if play.board in old.boards and play.board in new.boards and (new.ns, new.ew) != (old.ns, old.ew):
+            out[play] = replace(play, ns=new.ns, ew=new.ew)
+    return out
+
+
+def _move_words(play: PlayKey, to: PlayKey) -> str:
+    return f"Board {play.board}: the result of {play.ns} - {play.ew} becomes that of {to.ns} - {to.ew}."
 
 
 def event_of(desk: Desk, kind: str, actor: str, **data: Any) -> DeskEvent:
     return DeskEvent(kind, data, actor, desk.wall())
 
 
-async def keep(desk: Desk, setup: EventSetup, items: Sequence[DeskEvent], people: Sequence[Person] = ()) -> None:
-    """Store the changed event and what changed it in one transaction; then tell terminals and pages."""
+async def keep(
+    desk: Desk,
+    setup: EventSetup,
+    items: Sequence[DeskEvent],
+    people: Sequence[Person] = (),
+    moves: Mapping[PlayKey, PlayKey] | None = None,
+    by: By | None = None,
+) -> None:
+    """Store the changed event and what changed it in one transaction; then tell terminals and pages.
+
+    moves: results that belong to other pairs now, each moved as an act of its own. Raises EntryError when one can't be;
+    nothing is stored then.
+    """
     event, row = desk.event, EventRow(setup.id, setup.name, setup_to_json(setup), setup.plan_version, "")
 
     def job(connection: Connection) -> None:
@@ -197,6 +261,10 @@ async def keep(desk: Desk, setup: EventSetup, items: Sequence[DeskEvent], people
         for person in people:
             desk_store.save_person(connection, event, person)
         desk_store.save_event(connection, row)
+        if moves and by is not None:
+            director = Director(connection, setup, by)
+            for play, to in moves.items():
+                director.move(play, to)
 
     await desk.store.submit(job)
     desk.service.send(desk.service.collector.set_setup(setup, desk.clock.monotonic()))

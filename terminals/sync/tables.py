@@ -107,6 +107,8 @@ def unplanned(setup: EventSetup, current: Iterable[CurrentResult]) -> list[Curre
     for row in current:
         section = setup.section_called(row.play.section)
         movement = None if section is None else section.movement
+        if row.content is None and not row.attention:
+            continue  # erased, or moved to where it belongs
         known = movement is not None and row.play.play == 1
         if not known or (row.play.board, row.play.ns, row.play.ew) not in movement_numbers(movement).meetings:  # type: ignore[arg-type]
             out.append(row)

@@ -462,20 +462,52 @@ def test_wrong_pairs_sat_down_and_results_follow_who_played(tmp_path: Path) -> N
             seen = await ok(client, "/plan/preview", body)
             assert set(seen["ways"]) == {"return", "follow"}
             assert seen["ways"]["follow"]["ok"] is True
+            assert seen["moves"] == []
             await change(client, "played-as", **event)
             assert movement(client).at(3, one.table).ew == two.ew
             assert movement(client).at(3, two.table).ew == one.ew, "the other table follows"
             await play(client, rounds=range(3, 4))
             assert not (await ok(client, "/desk"))["grid"]["others"]
             body = {"section": "A", "position": 0}
-            # taken back, the pairs would meet these boards again: not before the results are gone
-            assert "twice" in await refused(client, "/plan/undo", body, "plan-refused")
-            for seat in (movement(client).at(3, one.table), movement(client).at(3, two.table)):
-                for board in seat.boards:
-                    gone = {"section": "A", "board": board, "ns": seat.ns, "ew": seat.ew, "actor": "Ann"}
-                    await ok(client, "/actions/erase", gone)
+            undone = await ok(client, "/plan/undo/preview", body)
+            assert len(undone["moves"]) == 4, "taken back, the results are those of the plan's pairs"
             await take_back(client, 0)
             assert movement(client) == build("mitchell:7x2")
+            assert not (await ok(client, "/desk"))["grid"]["others"]
+
+    asyncio.run(run())
+
+
+def test_results_that_were_keyed_in_under_the_plan_follow_the_pairs_that_sat_there(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, "mitchell:7x2") as client:
+            await play(client, rounds=range(1, 4))
+            third = movement(client).in_round(3)
+            one, two = third[0], third[1]
+            texts = {row.play.board: str(row.content) for row in client.desk.rows.values() if row.play.ns == one.ns}
+            tables = [{"table": one.table, "ns": one.ns, "ew": two.ew}]
+            done = await change(client, "played-as", round=3, tables=tables)
+            assert len(done["moves"]) == 4, "two boards at each of two tables"
+            assert not (await ok(client, "/desk"))["grid"]["others"]
+            for board in one.boards:
+                trail = await ok(client, f"/play?section=A&board={board}&ns={one.ns}&ew={two.ew}")
+                assert trail["text"] == texts[board]
+                assert [event["kind"] for event in trail["events"]] == ["moved-here"]
+                assert trail["events"][0]["actor"] == "Ann"
+            # taken back: the results go back to the pairs of the plan
+            await take_back(client, 0)
+            assert movement(client) == build("mitchell:7x2")
+            assert not (await ok(client, "/desk"))["grid"]["others"]
+            trail = await ok(client, f"/play?section=A&board={one.boards[0]}&ns={one.ns}&ew={one.ew}")
+            assert trail["text"] == texts[one.boards[0]]
+
+            # another number from a round that has results already
+            done = await change(client, "renumbered", pair=one.ns, number=30, round=3)
+            assert len(done["moves"]) == 2
+            assert not (await ok(client, "/desk"))["grid"]["others"]
+            assert len((await ok(client, "/pairs/A/30"))["lines"]) == 6
+            await take_back(client, 2)
+            assert len((await ok(client, f"/pairs/A/{one.ns}"))["lines"]) == 6
 
     asyncio.run(run())
 
