@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from sync_fakes import FakeHost, FakeTerminal, an_event, body
 
-from terminals.store import desk
+from firmware_bridge.wire.messages import EventPart, TermEvents
+from terminals.store import desk, ledger
 from terminals.store.desk import DeviceState, EventRow
 from terminals.store.values import RecordState
 from terminals.sync.setup import EventSetup, setup_to_json
@@ -99,3 +100,121 @@ def test_what_waits_at_a_terminal_belongs_to_the_evening_on_which_it_was_keyed_i
             host.give(terminal, message)
         host.run()
     assert [event for event, _ in stored(host)] == [desk.event_hex(first.id), desk.event_hex(second.id)]
+
+
+# --- a terminal that says itself which of its records belong to which event ------------------------------------------
+
+
+def says(host: FakeHost, terminal: FakeTerminal, *parts: tuple[int, EventSetup]) -> None:
+    """TERM_EVENTS of its only journal: first number, event."""
+    told = tuple(EventPart(terminal.journal, first, event.id) for first, event in parts)
+    host.give(terminal, TermEvents(told))
+    host.run()
+
+
+def events_of(host: FakeHost, terminal: FakeTerminal) -> list[str]:
+    key = terminal.device
+    return [record.event for record in host.records() if record.raw.key.device == key]
+
+
+def send_all(host: FakeHost, terminal: FakeTerminal) -> None:
+    for _ in range(8):
+        for message in terminal.to_send():
+            host.give(terminal, message)
+        host.run()
+
+
+def test_the_boundary_is_exact_when_the_event_changes_under_records_that_wait(host: FakeHost) -> None:
+    """The last TERM_STATUS knows nothing of what was keyed in after it; the terminal's own word does."""
+    first = an_event()
+    second = replace(first, id=first.id + 1)
+    terminal = host.introduce(FakeTerminal(0xA1, 1))
+    play(host, first)
+    says(host, terminal, (1, first))
+    host.give(terminal, terminal.status())  # nothing waits yet
+    host.run()
+    for board in (1, 2):
+        terminal.enter(body(board=board))  # the line is away: neither record nor status goes out
+    play(host, second)  # the desk begins the next evening before they have arrived
+    assert events_of(host, terminal) in ([], [desk.event_hex(first.id)] * len(events_of(host, terminal)))
+    says(host, terminal, (1, first), (3, second))  # it has read the new plan
+    terminal.enter(body(board=1))
+    send_all(host, terminal)
+    assert events_of(host, terminal) == [desk.event_hex(one.id) for one in (first, first, second)]
+
+
+def test_records_between_the_desks_change_and_the_terminals_word_belong_to_the_old_event(host: FakeHost) -> None:
+    first = an_event()
+    second = replace(first, id=first.id + 1)
+    terminal = host.introduce(FakeTerminal(0xA1, 1))
+    play(host, first)
+    says(host, terminal, (1, first))
+    play(host, second)
+    key_in(host, terminal, 1)  # it has not read the new plan yet
+    says(host, terminal, (1, first), (2, second))
+    key_in(host, terminal, 1)
+    assert events_of(host, terminal) == [desk.event_hex(first.id), desk.event_hex(second.id)]
+
+
+def test_several_evenings_in_memory_come_to_a_host_that_lost_everything(tmp_path: Path) -> None:
+    """Three evenings in one journal, sent again from number 1 to a host whose database is new."""
+    host = FakeHost(tmp_path / "new.db")
+    evenings = [replace(an_event(), id=an_event().id + n) for n in range(3)]
+    terminal = host.add(FakeTerminal(0xA1, 1, ring=32))
+    for number in range(6):
+        terminal.enter(body(board=number % 2 + 1))
+    parts = [(1, evenings[0]), (3, evenings[1]), (5, evenings[2])]
+    for event in evenings:
+        row = EventRow(event.id, event.name, setup_to_json(event), event.plan_version, "")
+        with host.database.transaction() as connection:
+            desk.save_event(connection, row)
+    host.collector.set_setup(evenings[2], host.now)
+    host.give(terminal, terminal.hello())
+    says(host, terminal, *parts)  # before it is admitted: kept until then
+    host.give(terminal, terminal.status())
+    host.run()
+    send_all(host, terminal)
+    assert events_of(host, terminal) == [desk.event_hex(evenings[n // 2].id) for n in range(6)]
+    assert all(state is RecordState.STORED for _, state in stored(host))
+    host.close()
+
+
+def test_a_terminal_that_says_nothing_is_estimated_as_before(host: FakeHost) -> None:
+    first = an_event()
+    second = replace(first, id=first.id + 1)
+    silent, telling = host.introduce(FakeTerminal(0xA1, 1)), host.introduce(FakeTerminal(0xA2, 2, table=2))
+    play(host, first)
+    says(host, telling, (1, first))
+    key_in(host, silent, 1)
+    play(host, second)
+    key_in(host, silent, 1)
+    assert events_of(host, silent) == [desk.event_hex(first.id), desk.event_hex(second.id)]
+    with host.database.transaction() as connection:
+        assert ledger.boundaries(connection, telling.device, telling.journal) == [(1, desk.event_hex(first.id))]
+
+
+def test_the_same_word_again_changes_nothing_and_nonsense_is_left_alone(host: FakeHost) -> None:
+    event = an_event()
+    terminal = host.introduce(FakeTerminal(0xA1, 1))
+    play(host, event)
+    for _ in range(3):
+        says(host, terminal, (1, event))
+    host.give(terminal, TermEvents(()))
+    host.give(terminal, TermEvents((EventPart(0, 1, event.id), EventPart(5, 1, 0))))
+    host.give(terminal, TermEvents(tuple(EventPart(9, number, number) for number in range(1, 256))))
+    host.run()
+    with host.database.transaction() as connection:
+        assert ledger.boundaries(connection, terminal.device, terminal.journal) == [(1, desk.event_hex(event.id))]
+        assert len(ledger.boundaries(connection, terminal.device, 9)) == 32
+    key_in(host, terminal, 1)
+    assert stored(host) == [(desk.event_hex(event.id), RecordState.STORED)]
+
+
+def test_a_record_of_an_event_that_nobody_knows_is_kept_aside(host: FakeHost) -> None:
+    event = an_event()
+    terminal = host.introduce(FakeTerminal(0xA1, 1))
+    play(host, event)
+    says(host, terminal, (1, replace(event, id=event.id + 77)), (2, event))
+    key_in(host, terminal, 1)
+    key_in(host, terminal, 1)
+    assert [state for _, state in stored(host)] == [RecordState.QUARANTINED, RecordState.STORED]
