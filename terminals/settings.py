@@ -23,6 +23,10 @@ SECTION_SETTINGS = (
     "percentages",
     "ranking",
     "names",
+    "auction",
+    "play",
+    "hand_entry",
+    "positions",
     "director_pin",
 )
 """What may be different in each section of an event: what its terminals show and ask."""

@@ -18,6 +18,7 @@ import logging
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -42,6 +43,7 @@ from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_stream import encode
 from terminals.interop.data_connector.connector import Caller, Connector
 from terminals.interop.data_connector.context import Answer
+from terminals.interop.data_connector.deals import deals_of
 from terminals.interop.data_connector.envelope import (
     GREETING,
     Refusal,
@@ -52,7 +54,6 @@ from terminals.interop.data_connector.envelope import (
     write_reply,
 )
 from terminals.interop.data_connector.numbers import QUEUES, Command, ErrorType
-from terminals.interop.data_connector.puts import deals_of
 from terminals.interop.data_connector.queues import PROGRAM
 from terminals.interop.data_connector.shapes import WrongData
 from terminals.store import ledger
@@ -253,10 +254,12 @@ class DataConnector:
     async def _polled(self, request: Request, caller: Caller) -> Reply:
         """The answer to a poll. Raises Refusal, StoreError."""
         store, connector = self._desk.store, self._connector
+        if QUEUES[Command(request.command)][0] == "deal":
+            caller = replace(caller, dealt=desk_checks.deals_of(self._desk))
         if not store.read(lambda c: connector.is_settled(c, request, caller)):
             while await store.submit(lambda c: connector.catch_up(c, request, caller)):
                 continue
-            await store.submit(lambda c: connector.settle(c, request, caller))
+            connector.settled(await store.submit(lambda c: connector.settle(c, request, caller)))
         while (reply := store.read(lambda c: connector.deliver(c, request, caller))) is None:
             await asyncio.sleep(0)
         return reply

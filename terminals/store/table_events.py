@@ -96,6 +96,14 @@ def all_events(connection: Connection, event: str, *kinds: TableEventKind) -> It
         yield _event(row)
 
 
+def newest(connection: Connection, event: str, kind: TableEventKind) -> int:
+    """Number of the newest one of a kind, 0 without any."""
+    row = connection.execute(
+        "SELECT MAX(number) FROM table_event WHERE event = ? AND kind = ?", (event, kind.value)
+    ).fetchone()
+    return 0 if row is None or row[0] is None else int(row[0])
+
+
 def people_changed(connection: Connection, event: str, after: int) -> tuple[int, list[tuple[str, int]]]:
     """(newest version, (section letter, pair) of every name that changed after version ``after``)."""
     rows = connection.execute(

@@ -8,7 +8,7 @@ and entries are never compared with them.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -280,13 +280,16 @@ class EnteredDeal:
     agreed: bool
 
 
-def entered_deals(connection: Connection, setup: EventSetup) -> dict[tuple[str, int], EnteredDeal]:
+def entered_deals(
+    connection: Connection, setup: EventSetup, skip: Container[tuple[str, int]] = ()
+) -> dict[tuple[str, int], EnteredDeal]:
     """(section letter, board) -> hands that were keyed in after play; only of tables where the board's result is
-    confirmed and nobody questions it. With a setting of one field for all sections they stay apart all the same."""
+    confirmed and nobody questions it. With a setting of one field for all sections they stay apart all the same.
+    skip: those that nobody wants."""
     event = desk.event_hex(setup.id)
     newest: dict[tuple[str, int], dict[tuple[int, int], TableEvent]] = {}
     for item in table_events.all_events(connection, event, TableEventKind.HANDS):
-        if _confirmed(connection, setup, event, item.play):
+        if (item.section, item.board) not in skip and _confirmed(connection, setup, event, item.play):
             newest.setdefault((item.section, item.board), {})[item.table, item.round] = item
     out = {}
     for place, items in newest.items():

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from terminals.interop.data_connector import validate, validate_data
 from terminals.interop.data_connector.context import Answer, Context
+from terminals.interop.data_connector.deals import keep_deals
 from terminals.interop.data_connector.envelope import Refusal, ok
 from terminals.interop.data_connector.numbers import ErrorType, InitFlag
 from terminals.interop.data_connector.people import put_players, put_seats
 from terminals.interop.data_connector.program_settings import with_program_settings
-from terminals.interop.data_connector.puts import keep_deals, keep_settings, take_settings
+from terminals.interop.data_connector.puts import keep_settings, take_settings
 from terminals.interop.data_connector.shapes import ADD_SESSION, CONTINUE, INIT, Dto, dumps
 from terminals.interop.data_connector.structure import Seats, Structure
 from terminals.scoring.boards import Method
@@ -177,7 +178,7 @@ def _keep_loads(context: Context, structure: Structure, dto: Dto) -> None:
     for guid in guids:
         put_players(connection, structure, guid, [one for one in dto["PlayerData"] or () if one["SessionGuid"] == guid])
         put_seats(connection, structure, guid, [s for s in dto["Participations"] or () if s["SessionGuid"] == guid])
-    keep_deals(context, structure, dto["Handrecords"] or ())
+    keep_deals(connection, structure, dto["Handrecords"] or ())
     keep_settings(context, structure, dto["Bridgemate2Settings"] or (), dto["Bridgemate3Settings"] or ())
 
 

@@ -6,13 +6,14 @@ that misses the reply asks again, up to five times: every command may come twice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from dealer.deal import Deal
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import FirmwareBridgeError
-from terminals.interop.data_connector import begin, puts, shapes, update
+from terminals.interop.data_connector import begin, deals, puts, shapes, update
 from terminals.interop.data_connector.context import Answer, Context
 from terminals.interop.data_connector.delivery import Delivery
 from terminals.interop.data_connector.envelope import Refusal, Reply, Request, command_of, ok, refused
@@ -22,10 +23,13 @@ from terminals.interop.data_connector.queues import advance, behind
 from terminals.interop.data_connector.shapes import WrongData
 from terminals.interop.data_connector.structure import Structure
 from terminals.store import data_connector as store
+from terminals.store import desk
 from terminals.store.data_connector import Item, Mark
+from terminals.sync.setup import setup_from_json
 
 _PEOPLE = ("player", "seat")
 _PART = 250
+Settled = tuple[str, tuple[int, ...]] | None
 """Changes that are queued in one transaction; a tenth of a second on a small machine."""
 
 
@@ -34,11 +38,13 @@ class Caller:
     """Who asks. club: the club whose events it may see, None for all (on loopback). local: from this machine.
 
     journals: (device, journal, next record) of the terminals in contact; with another event these belong to it.
+    dealt: deals by board that the club has of the active event, for a poll of deals.
     """
 
     club: str | None = None
     local: bool = True
     journals: tuple[tuple[int, int, int], ...] = ()
+    dealt: Mapping[int, Deal] = field(default_factory=dict, repr=False)
 
 
 class Connector:
@@ -48,6 +54,7 @@ class Connector:
         self._wall = wall
         self._known: dict[str, tuple[int, Structure]] = {}
         self._delivery = Delivery()
+        self._deals: dict[str, tuple[int, ...]] = {}
 
     def quick(self, connection: Connection, request: Request, caller: Caller) -> Reply | None:
         """The reply to a request that changes nothing, from a reading connection; None when it has to be handled."""
@@ -79,20 +86,42 @@ class Connector:
             return False
         if kind in _PEOPLE and queue_people(connection, structure, session, dry=True):
             return False
+        if kind == "deal" and self._deals.get(session) != deals.stamp(connection, event, caller.dealt):
+            return False
         return store.newest(connection, event, session, kind) <= store.mark(connection, event, session, kind).delivered
 
-    def settle(self, connection: Connection, request: Request, caller: Caller) -> None:
-        """Queue what happened and mark it as delivered: once this is on disk the poll may be answered."""
+    def settle(self, connection: Connection, request: Request, caller: Caller) -> Settled:
+        """Queue what happened and mark it as delivered: once this is on disk the poll may be answered.
+
+        Tell ``settled`` then what this gives.
+        """
         kind, _ = QUEUES[Command(request.command)]
         structure = self._structure(connection, request, caller)
         event, session = structure.event, request.session
         advance(connection, structure)
         if kind in _PEOPLE:
             queue_people(connection, structure, session)
+        done: Settled = None
+        if kind == "deal":
+            setup = desk.load_event(connection, int(event, 16))
+            active = desk.load_event(connection)
+            dealt = caller.dealt if setup is not None and active is not None and active.id == setup.id else {}
+            done = session, deals.stamp(connection, event, caller.dealt)
+            if setup is not None:
+                made = setup_from_json(setup.id, setup.name, setup.plan_version, setup.setup)
+                deals.queue_deals(connection, structure, session, made, dealt)
         mark = store.mark(connection, event, session, kind)
         newest = store.newest(connection, event, session, kind)
         if newest > mark.delivered:
             store.set_mark(connection, event, session, kind, Mark(newest, mark.accepted))
+        return done
+
+    def settled(self, done: Settled) -> None:
+        """What ``settle`` did is on disk."""
+        if done is not None:
+            if len(self._deals) >= 256:
+                self._deals.clear()
+            self._deals[done[0]] = done[1]
 
     def deliver(self, connection: Connection, request: Request, caller: Caller) -> Reply | None:
         """The reply to a settled poll, from a reading connection; None: ask again after others had their turn."""

@@ -50,6 +50,7 @@ def _bm2(dto: Dto) -> dict[str, Any]:
         "order": dto["BoardOrderVerification"],
         "ranking": dto["BM2Ranking"] > 0,
         "names": dto["BM2ShowPlayerNames"] > 0,
+        "hand_entry": dto["BM2EnterHandRecord"] and dto["BM2EnterHandRecordWhen"] != 2,
     }
 
 
@@ -59,4 +60,6 @@ def _bm3(dto: Dto) -> dict[str, Any]:
         "percentages": dto["BMViewPercentages"] > 0,
         "lead": dto["BM3LeadCardEntry"] > 0,
         "ranking": dto["BM3Ranking"] > 0,
+        "hand_entry": dto["BM3EnterHandrecord"] > 0,
+        "positions": dto["BM3StartingPositions"] > 0,
     }

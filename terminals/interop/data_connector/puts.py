@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from dealer.cards import Seat
-from dealer.deal import Deal
-from firmware_bridge.db import Connection
 from firmware_bridge.errors import EntryError
 from terminals.interop.data_connector import validate_data
 from terminals.interop.data_connector.context import Answer, Context, Message
+from terminals.interop.data_connector.deals import keep_deals
 from terminals.interop.data_connector.envelope import Refusal, ok
 from terminals.interop.data_connector.numbers import CallStatus, ErrorType, GameType
 from terminals.interop.data_connector.people import put_players, put_seats, unknown_numbers
@@ -24,8 +22,6 @@ from terminals.interop.data_connector.shapes import (
     PLAYER,
     RESULT,
     SEAT,
-    SEATS,
-    SUITS,
     Dto,
     Shape,
     dumps,
@@ -171,54 +167,8 @@ def put_handrecords(context: Context) -> Answer:
     structure = context.structure()
     for dto in rows:
         context.section(structure, dto["SectionLetters"])
-    keep_deals(context, structure, rows)
+    keep_deals(context.connection, structure, rows)
     return Answer(ok("Deals were taken."))
-
-
-def keep_deals(context: Context, structure: Structure, rows: Sequence[Dto]) -> None:
-    for dto in rows:
-        key = f"{(dto['SectionLetters'] or '').strip()}/{dto['BoardNumber']}"
-        store.put_state(context.connection, structure.event, dto["SessionGuid"], "deal", key, dumps(dto))
-
-
-def deals_of(connection: Connection, event: str) -> dict[str, dict[int, Deal]]:
-    """The deals that a program told of an event: our section letter -> board -> deal.
-
-    A deal told for one section of a scoring group counts for all of that group. Cards of boards that may be unplayed:
-    not for any page or log.
-    """
-    row = store.event_by_id(connection, event)
-    if row is None:
-        return {}
-    structure = Structure.load(row)
-    by_group: dict[tuple[str, int], dict[int, Deal]] = {}
-    own: dict[str, dict[int, Deal]] = {}
-    for session in structure.guids:
-        for body in store.states(connection, event, session, "deal").values():
-            dto = json.loads(body)
-            deal = _deal(dto)
-            by_group.setdefault((session, dto["ScoringGroupNumber"]), {})[dto["BoardNumber"]] = deal
-            own.setdefault(dto["SectionLetters"].strip(), {})[dto["BoardNumber"]] = deal
-    out = {}
-    for section in structure.sections():
-        shared = by_group.get((structure.session_of(section), section.dto["ScoringGroupNumber"]), {})
-        out[section.letter] = {**shared, **own.get(section.letters, {})}
-    return out
-
-
-def _deal(dto: Dto) -> Deal:
-    # Their suits go up, ours down.
-    pack = {(suit, rank): card for suit in SUITS for rank, card in _cards_of(suit)}
-    hands = {
-        seat: [pack[suit, rank] for suit in SUITS for rank in dto[name + suit]]
-        for seat, name in zip(Seat, SEATS, strict=True)
-    }
-    return Deal.from_hands(hands)
-
-
-def _cards_of(suit: str) -> list[tuple[str, int]]:
-    first = 13 * (3 - SUITS.index(suit))
-    return [(rank, first + index) for index, rank in enumerate("AKQJT98765432")]
 
 
 # --- settings ----------------------------------------------------------------------------------------------------

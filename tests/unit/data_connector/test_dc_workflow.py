@@ -527,7 +527,7 @@ def test_a_session_is_added_once(host: Host) -> None:
 
 
 def test_deals_settings_and_pins(host: Host) -> None:
-    from terminals.interop.data_connector.puts import deals_of
+    from terminals.interop.data_connector.deals import deals_of
 
     client = a_client(host)
     ok(client.initialize(full_event()))
