@@ -50,18 +50,23 @@ def dealing(boards: int, faults: str, seed: int, machine: str, evidence: Path | 
 @click.option("--faults", type=FAULTS, default="realistic", show_default=True)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--evidence", type=click.Path(path_type=Path), help="Write evidence of the run into this new directory.")
+@click.option("--restore", is_flag=True, help="In mid-evening put an older backup of the database back.")
+@click.option("--without", default="", metavar="SAFEGUARD", help="Leave a safeguard out: the run must then fail.")
 @command("soak results")
-def results(terminals: int, hours: float, faults: str, seed: int, evidence: Path | None) -> Outcome:
+def results(
+    terminals: int, hours: float, faults: str, seed: int, evidence: Path | None, restore: bool, without: str
+) -> Outcome:
     """Play an evening at many tables over bad lines, and compare what screens showed with what is stored."""
     from firmware_bridge.simulation.soak_results import SoakOptions
     from firmware_bridge.simulation.soak_results import soak as run
 
     _prepare(evidence, f"soak results {terminals} {hours} {faults} {seed}")
-    result = run(SoakOptions(terminals=terminals, hours=hours, faults=faults, seed=seed, evidence=evidence))
+    result = run(SoakOptions(terminals, hours, faults, seed, evidence, without, restore))
     fields = {"seed": seed, "fault_profile": faults, "terminals": terminals, "hours": hours, **result.as_dict()}
     error = None
     if not result.passed:
-        words = f"{result.lost} results are lost, {result.duplicated} are doubled, {result.missing} never came"
+        words = f"{result.lost} results are lost, {result.duplicated} are doubled, {result.invented} were never sent,"
+        words += f" {result.missing} never came"
         error = _broken(f"{words}, {result.waiting} are still waiting at terminals.", seed)
     return Outcome(fields, _text(fields), error=error)
 

@@ -13,16 +13,27 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from drivers.api import BaseStation
 from drivers.base_station import FramedBaseStation
 from drivers.host import HostIdentity
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import ConfigError
+from firmware_bridge.simulation.soak_controls import (
+    CONTROLS,
+    Credulous,
+    ForgetfulStore,
+    NeverAsking,
+    StoringAgain,
+    without_conflict,
+    without_journal,
+    without_quarantine,
+)
 from firmware_bridge.simulation.tables_room import PROFILES, Rates, StationRoom
 from firmware_bridge.simulation.virtual_time import LoopClock, run_virtual
 from hwsim.evidence import Evidence, FileEvidence
@@ -30,15 +41,13 @@ from terminals.movement.mitchell import mitchell
 from terminals.settings import EventSettings
 from terminals.store import desk, ledger
 from terminals.store.desk import Device, DeviceState
-from terminals.store.values import RecordKey
 from terminals.sync.event_store import EventStore
 from terminals.sync.evidence import play_lines
-from terminals.sync.ingest import Done, Job, TakeRecord, Verdict, ingest
-from terminals.sync.service import SyncService
+from terminals.sync.ingest import ingest
+from terminals.sync.service import Ingest, SyncService
 from terminals.sync.setup import EventSetup, new_event
 from terminals.sync.tables import missing
 
-T = TypeVar("T")
 PER_STATION = 25
 STATIONS = 26  # one section each
 MAX_TERMINALS = 100 * STATIONS
@@ -46,16 +55,16 @@ BOARDS_PER_ROUND = 3
 ROUND_S = 27 * 60
 BAUD = 115200
 HEAL_S = 6 * 3600.0
-CONTROLS = ("commit", "journal")
-"""What a control run leaves out: acknowledging only after COMMIT; the journal id in the key of a record."""
+CONTROL_HEAL_S = 1200.0
+"""What can't be repaired need not be waited for."""
 
 
 @dataclass(frozen=True, slots=True)
 class SoakOptions:
     """terminals: 2 or more. hours: of play. faults: none, realistic, harsh, or rates. without: one of CONTROLS.
 
-    restore: in mid-evening the store is replaced by a backup made earlier that evening (memories must not be wiped
-    then: nobody could give those results back).
+    restore: in mid-evening the store is replaced by a backup made earlier that evening (memories must not be wiped or
+    go back then: nobody could give those results back).
     """
 
     terminals: int = 100
@@ -78,12 +87,14 @@ class SoakOptions:
 
 @dataclass(slots=True)
 class SoakResult:
-    """received: keys that a screen showed as received. stored: keys kept. missing: boards that never got a result."""
+    """received: keys that a screen showed as received. stored: keys kept. invented: kept, and no terminal ever sent it.
+    missing: boards that never got a result."""
 
     received: int = 0
     stored: int = 0
     lost: int = 0
     duplicated: int = 0
+    invented: int = 0
     quarantined: int = 0
     conflicts: int = 0
     alarms: int = 0
@@ -97,7 +108,7 @@ class SoakResult:
 
     @property
     def passed(self) -> bool:
-        return not (self.lost or self.duplicated or self.missing or self.waiting)
+        return not (self.lost or self.duplicated or self.invented or self.missing or self.waiting)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -105,6 +116,7 @@ class SoakResult:
             "stored": self.stored,
             "lost": self.lost,
             "duplicated": self.duplicated,
+            "invented": self.invented,
             "quarantined": self.quarantined,
             "conflicts": self.conflicts,
             "alarms": self.alarms,
@@ -149,7 +161,7 @@ async def _soak(options: SoakOptions, directory: Path) -> SoakResult:
         StationRoom(number, size, options.rates, options.seed, evidence, BAUD) for number, size in enumerate(sizes, 1)
     ]
     path = directory / "events.db"
-    await _first_evening(path, setup, rooms)
+    await _first_evening(path, setup, rooms, keys=options.without != "key")
     world = _World(options, setup, rooms, path, loop)
     try:
         await world.play()
@@ -168,15 +180,16 @@ class _Kept(FileEvidence):
         Evidence.write(self, name, line)
 
 
-async def _first_evening(path: Path, setup: EventSetup, rooms: Sequence[StationRoom]) -> None:
-    """The director has put every terminal on its table."""
+async def _first_evening(path: Path, setup: EventSetup, rooms: Sequence[StationRoom], *, keys: bool) -> None:
+    """The director has put every terminal on its table. keys: those that have a key were paired with it."""
     store = EventStore.open(path, threaded=False)
     await store.save_setup(setup)
 
     def admit(connection: Connection) -> None:
         for section, room in enumerate(rooms, 1):
             for address in room.station.terminals:
-                device = Device(room.device(address), DeviceState.ADMITTED, section, address)
+                key = (room.key(address) or b"") if keys else b""
+                device = Device(room.device(address), DeviceState.ADMITTED, section, address, key=key)
                 desk.save_device(connection, device)
 
     await store.submit(admit)
@@ -199,12 +212,14 @@ class _World:
         self._loop = loop
         self._dice = random.Random(f"{options.seed}:host")
         self._trace = hashlib.sha256()
+        self._again = StoringAgain()
         self.lives = 0
         self.hours = 0.0
 
     async def play(self) -> None:
         """Lives of the program, one after the other, until the evening is over and everything has arrived."""
         end = self._options.hours * 3600
+        heal = CONTROL_HEAL_S if self._options.without else HEAL_S
         healed = False
         backup = self._path.with_name("backup.db")
         stops = [(0.3 * end, lambda: self._back_up(backup)), (0.6 * end, lambda: self._restore(backup))]
@@ -216,12 +231,12 @@ class _World:
                     room.heal()
                     room.power_all()
             rate = 0.0 if healed else self._options.rates.host
-            life = self._dice.expovariate(rate / 3600) if rate else HEAL_S
+            life = self._dice.expovariate(rate / 3600) if rate else heal
             while stops and self._loop.time() >= stops[0][0]:
                 stops.pop(0)[1]()
-            left = HEAL_S if healed else min([end, *(at for at, _ in stops[:1])]) - self._loop.time()
+            left = heal if healed else min([end, *(at for at, _ in stops[:1])]) - self._loop.time()
             complete = await self._one_life(min(life, left))
-            if (complete and not stops) or self._loop.time() > end + HEAL_S:
+            if (complete and not stops) or self._loop.time() > end + heal:
                 break
             if not healed:
                 await asyncio.sleep(self._dice.uniform(1, 90))
@@ -246,12 +261,11 @@ class _World:
         # A clock without a battery: somewhere else at every start. Nothing may depend on it.
         wall = datetime(2020, 1, 1, tzinfo=UTC) + timedelta(days=rng.randrange(4000))
         clock = LoopClock(self._loop, wall)
-        store = _ForgetfulStore.open(self._path, threaded=False)
-        assert isinstance(store, _ForgetfulStore)
+        store = ForgetfulStore.open(self._path, threaded=False)
+        assert isinstance(store, ForgetfulStore)
         store.forgetful = self._options.without == "commit"
         stations = {room.url: FramedBaseStation(room, host, clock, rng=rng) for room in self._rooms}
-        take = _without_journal if self._options.without == "journal" else ingest
-        service = SyncService(store, self._setup, stations, clock, take=take)
+        service = SyncService(store, self._setup, self._around(stations), clock, take=self._take())
         running: list[asyncio.Task[Any]] = [asyncio.create_task(service.run())]
         running += [asyncio.create_task(_keep_connecting(station)) for station in stations.values()]
         until = self._loop.time() + seconds
@@ -273,6 +287,29 @@ class _World:
             await asyncio.sleep(6.0)  # the stations must notice that their host is gone
         return complete
 
+    def _take(self) -> Ingest:
+        """How a batch is stored; a control leaves a check out."""
+        controls: dict[str, Ingest] = {
+            "journal": without_journal,
+            "repeat": self._again,
+            "conflict": without_conflict,
+            "quarantine": without_quarantine,
+        }
+        return controls.get(self._options.without, ingest)
+
+    def _around(self, stations: dict[str, FramedBaseStation]) -> dict[str, BaseStation]:
+        """The stations as the service sees them; a control changes something on the way."""
+        without = self._options.without
+        rooms = {room.url: room for room in self._rooms}
+        out: dict[str, BaseStation] = {}
+        for url, station in stations.items():
+            out[url] = station
+            if without == "crc":
+                out[url] = Credulous(station, rooms[url].device)
+            elif without == "resend":
+                out[url] = NeverAsking(station)
+        return out
+
     def _complete(self, store: EventStore) -> bool:
         if any(terminal.waiting() for room in self._rooms for terminal in room.station.terminals.values()):
             return False
@@ -281,19 +318,25 @@ class _World:
     def judge(self, evidence: Evidence) -> SoakResult:
         store = EventStore.open(self._path, threaded=False)
         received = evidence.lines.get("shown_received", [])
-        shown = {(row["device"], self._journal(row["journal"]), row["seq"]): row["body"] for row in received}
-        result = SoakResult(received=len(shown), expected=self._setup.expected_results(), host_lives=self.lives)
+        shown = {(row["device"], self._journal(row["journal"]), row["seq"], row["body"]) for row in received}
+        result = SoakResult(expected=self._setup.expected_results(), host_lives=self.lives)
+        result.received = len({one[:3] for one in shown})
+        sent: set[tuple[str, str, int, str]] = set()
+        for room in self._rooms:
+            sent.update((device, self._journal(journal), seq, body) for device, journal, seq, body in room.sent)
         kept: dict[tuple[str, str, int], list[str]] = {}
         for record in store.read(lambda connection: list(ledger.records(connection))):
             self._note(f"{record.number} {record.state} {record.raw.key} {record.raw.body.hex()}")
             if record.state != "conflict":
-                key = record.raw.key
+                key = self._again.known.get(record.raw.key, record.raw.key)
                 name = (key.device_hex, self._journal(key.journal_hex), key.seq)
-                kept.setdefault(name, []).append(record.raw.body.hex())
+                body = record.raw.body.hex()
+                kept.setdefault(name, []).append(body)
+                result.invented += (*name, body) not in sent
         plays = store.read(lambda connection: list(play_lines(connection, self._setup.id)))
         counted = store.read(ledger.counts)
         result.stored = len(kept)
-        result.lost = sum(body not in kept.get(name, []) for name, body in shown.items())
+        result.lost = sum(body not in kept.get((device, journal, seq), []) for device, journal, seq, body in shown)
         result.duplicated = sum(len(bodies) > 1 for bodies in kept.values())
         result.duplicated += sum(int(str(play["current"])) > 1 for play in plays)
         result.quarantined, result.conflicts = counted["quarantined"], counted["conflict"]
@@ -330,48 +373,3 @@ async def _keep_connecting(station: FramedBaseStation) -> None:
             await asyncio.sleep(5.0)
         else:
             return
-
-
-# --- controls ----------------------------------------------------------------------------------------------------
-
-
-class _ForgetfulStore(EventStore):
-    """``forgetful``: says "committed" at once and commits some seconds later, as a program without care would."""
-
-    forgetful = False
-    _open: Any = None
-    _since = 0.0
-
-    async def submit(self, job: Callable[[Connection], T]) -> T:
-        if not self.forgetful:
-            return await super().submit(job)
-        now = asyncio.get_running_loop().time()
-        if self._open is not None and now - self._since > 300:
-            self._open.__exit__(None, None, None)
-            self._open = None
-        if self._open is None:
-            self._open, self._since = self.database.transaction(), now
-            self._connection = self._open.__enter__()
-        return job(self._connection)
-
-    def die(self) -> None:
-        """The process is gone; an open transaction with it."""
-        if self._open is not None:
-            error = RuntimeError("killed")
-            try:
-                self._open.__exit__(RuntimeError, error, None)
-            except RuntimeError:
-                pass
-        self.close()
-
-
-def _without_journal(connection: Connection, /, setup: EventSetup, jobs: Sequence[Job]) -> list[Done]:
-    """The key of a record is (device, seq), and whatever has a known key is taken for a repetition."""
-    blind: list[Job] = []
-    for job in jobs:
-        if isinstance(job, TakeRecord):
-            key = RecordKey(job.raw.key.device, 0, job.raw.key.seq)
-            job = replace(job, raw=replace(job.raw, key=key))
-        blind.append(job)
-    done = ingest(connection, setup, blind)
-    return [replace(one, verdict=Verdict.KNOWN) if one.verdict is Verdict.CONFLICT else one for one in done]

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from firmware_bridge.errors import ConfigError
-from firmware_bridge.simulation.soak_results import CONTROLS, SoakOptions, soak
-from firmware_bridge.simulation.tables_room import HARSH
+from firmware_bridge.simulation.soak_controls import CONTROLS
+from firmware_bridge.simulation.soak_results import SoakOptions, soak
+from firmware_bridge.simulation.tables_room import HARSH, Rates
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -23,6 +24,7 @@ def test_nothing_received_is_lost_or_doubled_in_a_harsh_evening(seed: int) -> No
     assert result.received >= result.expected
     assert result.host_lives > 3
     assert result.faults["lost"] > 100
+    assert result.invented == 0
 
 
 def test_the_same_seed_gives_the_same_trace() -> None:
@@ -32,16 +34,37 @@ def test_the_same_seed_gives_the_same_trace() -> None:
     assert soak(SoakOptions(terminals=5, hours=1.0, faults="harsh", seed=4)).trace != first.trace
 
 
+SAFEGUARDS = {
+    "commit": (Rates(host=10.0), "lost"),
+    "journal": (Rates(memory=6.0), "lost"),
+    "crc": (Rates(radio=0.3), "lost"),
+    "key": (Rates(forged=6.0), "invented"),
+    "repeat": (Rates(host=10.0, piece_loss=0.05), "duplicated"),
+    "conflict": (Rates(back=4.0), "lost"),
+    "quarantine": (Rates(nonsense=6.0), "waiting"),
+    "resend": (Rates(host=3.0), "lost"),
+}
+"""What goes wrong, and what must not come of it but does without the safeguard."""
+
+
+def test_every_safeguard_has_its_control() -> None:
+    assert set(SAFEGUARDS) == set(CONTROLS)
+
+
 @pytest.mark.parametrize("without", CONTROLS)
-def test_without_one_mechanism_results_are_lost(without: str) -> None:
-    rates = HARSH.times(1.0)
-    result = soak(SoakOptions(terminals=8, hours=2.0, faults=rates, seed=1, without=without))
-    assert result.lost > 0, "this soak could not see a loss"
-    assert not result.passed
+def test_each_safeguard_is_needed(without: str) -> None:
+    """The same evening twice: with the safeguard all is well; without it this soak sees what it must see."""
+    rates, broken = SAFEGUARDS[without]
+    size = (2, 0.4) if without == "quarantine" else (4, 0.8)
+    options = SoakOptions(*size, faults=rates, seed=1, restore=without == "resend")
+    whole = soak(options)
+    assert whole.passed
+    assert getattr(whole, broken) == 0
+    assert getattr(soak(replace(options, without=without)), broken) > 0, "this soak could not see it"
 
 
 def test_a_backup_restored_in_mid_evening_is_filled_from_the_terminals() -> None:
-    rates = replace(HARSH, memory=0.0)
+    rates = replace(HARSH, memory=0.0, back=0.0)
     result = soak(SoakOptions(terminals=5, hours=1.5, faults=rates, seed=1, restore=True))
     assert (result.lost, result.duplicated, result.missing, result.waiting) == (0, 0, 0, 0)
 
