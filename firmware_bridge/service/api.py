@@ -20,7 +20,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from firmware_bridge.errors import FirmwareBridgeError, StoreError
-from firmware_bridge.service import api_deal, api_desk, api_plan, api_public, api_rulings, api_table, desk_backup
+from firmware_bridge.service import (
+    api_deal,
+    api_desk,
+    api_plan,
+    api_public,
+    api_rulings,
+    api_table,
+    desk_backup,
+    desk_recorded,
+)
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_guard import Guard
 from firmware_bridge.service.api_openapi import document
@@ -45,6 +54,7 @@ def operations(desk: Desk, dealing: Any = None) -> list[Operation]:
         *api_table.operations(),
         *api_desk.operations(),
         *desk_backup.operations(),
+        *desk_recorded.operations(),
         *api_rulings.operations(),
         *api_plan.operations(),
         *api_deal.operations(dealing),

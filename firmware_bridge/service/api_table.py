@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
+from firmware_bridge.service import table_looks
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.browser_hub import MAX_RECORDS, MODEL, Box, Journal, decode_record, message_json
@@ -22,12 +23,14 @@ from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_checks import check_entry, search
 from firmware_bridge.service.desk_stream import encode, event_stream
 from firmware_bridge.service.desk_values import content_of, text_of, whole_of
-from firmware_bridge.service.desk_view import board_view, clock_view, place_of, ranking_view
-from firmware_bridge.wire.messages import Record
-from firmware_bridge.wire.record import record_auth
+from firmware_bridge.service.desk_view import clock_view, place_of
+from firmware_bridge.service.table_looks import seated
+from firmware_bridge.service.table_view import sitting_view, who_sits_here
+from firmware_bridge.wire.messages import Record, TableRecord
+from firmware_bridge.wire.record import name_auth, record_auth
 from terminals.store.desk import DeviceState, Person
-from terminals.store.values import PlayKey
 from terminals.sync import seats
+from terminals.sync.recorded import table_body
 from terminals.sync.setup import section_letter
 
 WAIT_S = 1.5
@@ -68,9 +71,13 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
         "boot": desk.hub.boot,
         "settings": {
             name: getattr(settings, name)
-            for name in ("confirm", "confirm_code", "order", "lead", "traveller", "percentages", "ranking", "names")
+            for name in (
+                *("confirm", "confirm_code", "order", "lead", "traveller", "percentages", "ranking", "names"),
+                *("auction", "play", "positions"),
+            )
         }
-        | {"pin": bool(settings.director_pin)},
+        | {"pin": bool(settings.director_pin), "hand_entry": settings.hand_entry and not desk.facts.deal_set},
+        **sitting_view(movement, caller.table),
         "names": names if settings.names else {},
         "entered": entered,
         "locked": (letter, caller.table) in desk.facts.locked,
@@ -81,13 +88,9 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
 
 
 def _pairs_here(desk: Desk, caller: Caller) -> set[int]:
-    """Pairs that sit at the table at some time, a sit-out included."""
+    """Pairs (players of an individual) that sit at the table at some time, a sit-out included."""
     section = desk.setup.section(caller.section)
-    if section is None or section.movement is None:
-        return set()
-    movement, table = section.movement, caller.table
-    here = {pair for one in movement.seatings if one.table == table for pair in (one.ns, one.ew)}
-    return here | {one.pair for one in movement.sit_outs if one.table == table}
+    return who_sits_here(None if section is None else section.movement, caller.table)
 
 
 async def table_info(request: Request, desk: Desk, caller: Caller) -> Response:
@@ -206,59 +209,6 @@ async def _messages(desk: Desk, box: Box, after: int) -> AsyncIterator[bytes]:
             return
 
 
-# --- what the table may look at ----------------------------------------------------------------------------------
-
-
-def seated(desk: Desk, caller: Caller) -> tuple[int, int, int] | None:
-    """(round, ns, ew) of the table now: the newest round in which it has a result, or which its terminal shows."""
-    letter = section_letter(caller.section)
-    section = desk.setup.section(caller.section)
-    if section is None or section.movement is None:
-        return None
-    newest = max(
-        (row.round for row in desk.rows.values() if (row.play.section, row.table) == (letter, caller.table)), default=0
-    )
-    for one in desk.service.collector.terminals:
-        if one.seat == (caller.section, caller.table) and one.status is not None:
-            newest = max(newest, one.status.round)
-    seating = section.movement.at(newest, caller.table)
-    return None if seating is None else (newest, seating.ns, seating.ew)
-
-
-async def traveller(request: Request, desk: Desk, caller: Caller) -> Response:
-    """A board's traveller, if both pairs now at the table have played it and the settings allow it."""
-    board = _number(request.path_params["board"])
-    settings = desk.setup.settings_of(caller.section)
-    now, letter = seated(desk, caller), section_letter(caller.section)
-    closed = EntryError("this board can't be shown here now.", where=f"board {board}", code="withheld")
-    if not settings.traveller or now is None:
-        raise closed
-    _, ns, ew = now
-    played = [row for row in desk.rows.values() if (row.play.section, row.play.board) == (letter, board)]
-    for pair in (ns, ew):
-        if not any(pair in (row.play.ns, row.play.ew) and row.content is not None for row in played):
-            raise closed
-    own = desk.rows.get(PlayKey(letter, board, ns, ew)) or desk.rows.get(PlayKey(letter, board, ew, ns))
-    if own is not None and settings.confirm and own.status.value == "entered":
-        raise closed
-    view = board_view(desk, letter, board, public=True, veiled=False)
-    for line in view["lines"]:
-        del line["hidden"]
-        if not settings.percentages:
-            line["percent"] = line["ns_points"] = line["ew_points"] = None
-        line["own"] = (line["ns"], line["ew"]) in ((ns, ew), (ew, ns))
-        if not settings.names:
-            line["ns_names"] = line["ew_names"] = ""
-    return JSONResponse(view)
-
-
-async def ranking(request: Request, desk: Desk, caller: Caller) -> Response:
-    if not desk.setup.settings_of(caller.section).ranking:
-        raise EntryError("the ranking is not shown at the tables.", code="withheld")
-    now = seated(desk, caller)
-    return JSONResponse({"groups": ranking_view(desk), "own": [] if now is None else list(now[1:])})
-
-
 async def check(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
     """Look at an entry before it is accepted. The table gets words, the desk gets causes."""
     notices = await check_entry(
@@ -357,7 +307,7 @@ def operations() -> list[Operation]:
                 **device,
                 "hello?": "boot_id, boot_count, journal_id, oldest_unacked, next_seq",
                 "status?": "round, waiting, clock, plan_version, battery",
-                "records?": "list of base64 of 32 bytes",
+                "records?": "list of base64 of 32 bytes; of a TABLE_RECORD after 77.",
                 "after?": "number of the last message it has",
                 "boot?": "of the service that it speaks to",
                 "call?": "1 to call the director, 0 to take it back",
@@ -371,8 +321,9 @@ def operations() -> list[Operation]:
         Operation(
             "GET", f"{here}/stream", table, "Messages as they come.", stream, None, "", "text/event-stream", device
         ),
-        Operation("GET", f"{here}/boards/{{board}}", table, "A traveller, once it may be seen.", traveller),
-        Operation("GET", f"{here}/ranking", table, "The ranking, if the event shows it.", ranking),
+        Operation("GET", f"{here}/boards/{{board}}", table, "A traveller, once it may be seen.", table_looks.traveller),
+        Operation("GET", f"{here}/recap/{{pair}}", table, "Boards so far of who sits there.", table_looks.recap),
+        Operation("GET", f"{here}/ranking", table, "The ranking, if the event shows it.", table_looks.ranking),
         Operation("GET", f"{here}/players", table, "Search members.", players, query={"q": "name or number"}),
         Operation(
             "POST", f"{here}/people", table, "Names of a pair.", people, {"pair": "number", "players": "at most 2"}
@@ -400,11 +351,14 @@ def operations() -> list[Operation]:
 # --- inside ------------------------------------------------------------------------------------------------------
 
 
-def _signed(desk: Desk, device: int, record: Record) -> Record:
+def _signed(desk: Desk, device: int, record: Record | TableRecord) -> Record | TableRecord:
     """The authenticator for a browser that has a key: the token of the post has taken its place."""
     known = desk.service.collector.roster.get(device)
     if known is None or not known.key or known.model != MODEL:
         return record
+    if isinstance(record, TableRecord):
+        body = table_body(record)
+        return replace(record, auth=name_auth(known.key, device, record.journal_id, record.seq, body))
     return replace(record, auth=record_auth(known.key, device, record.journal_id, record.seq, record.body))
 
 
@@ -424,12 +378,6 @@ def _device(body: Mapping[str, Any]) -> int:
         if value:
             return value
     raise EntryError("device is 16 hexadecimal digits, not all 0.", code="bad-value")
-
-
-def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 4:
-        raise EntryError("a number is wanted.", code="bad-value")
-    return int(text)
 
 
 def _journal(value: Mapping[str, Any]) -> Journal:

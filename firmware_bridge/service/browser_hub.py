@@ -10,21 +10,38 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import contextlib
 import secrets
 import struct
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from drivers.api import StationConnected, StationEvent, StationIdentity, StationMessage
 from firmware_bridge.errors import EntryError, LinkLost
-from firmware_bridge.wire.messages import Call, Message, Record, RecordAck, TermGone, TermHello, TermStatus
+from firmware_bridge.wire.messages import (
+    BY_CLASS,
+    Call,
+    Message,
+    Record,
+    RecordAck,
+    TableRecord,
+    TermGone,
+    TermHello,
+    TermStatus,
+    decode,
+)
 from firmware_bridge.wire.numbers import GoneReason, Role
+from firmware_bridge.wire.wire_error import WireError
 
 URL = "browser://"
 MODEL = "Browser"
 RECORD_SIZE = 32
+MAX_TABLE_RECORD = 1024
+"""Bytes of a record of an auction, a play or hands; the longest auction has 836."""
+TABLE_RECORD_PREFIX = "77."
+"""Before the base64 of a TABLE_RECORD, whose kind this is; one with a single byte of data is as long as a RECORD."""
 MAX_RECORDS = 16
 """Records in one post."""
 KEPT_MESSAGES = 100
@@ -193,7 +210,7 @@ class BrowserHub:
         section, table = box.seat if names_table else (0, 0)
         await self._put(box, TermStatus(section, table, round, battery, 255, waiting, clock, plan_version))
 
-    async def records(self, box: Box, records: list[Record]) -> None:
+    async def records(self, box: Box, records: Sequence[Record | TableRecord]) -> None:
         for record in records:
             await self._put(box, record)
 
@@ -274,16 +291,22 @@ class BrowserHub:
         self._seats.get(box.seat, {}).pop(box.device, None)
 
 
-def decode_record(text: str) -> Record:
-    """A record from base64 of its 32 bytes. Raises EntryError."""
-    try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        data = b""
-    if len(data) != RECORD_SIZE:
-        raise EntryError(f"a record is base64 of {RECORD_SIZE} bytes.", code="bad-record")
-    journal, seq, body, crc, auth = _RECORD.unpack(data)
-    return Record(journal, seq, body, crc, auth)
+def decode_record(text: str) -> Record | TableRecord:
+    """A result's record from base64 of its 32 bytes; after "77." the payload of a TABLE_RECORD. Raises EntryError."""
+    prefixed = text.startswith(TABLE_RECORD_PREFIX)
+    data = b""
+    if len(text) <= 2 * MAX_TABLE_RECORD:
+        with contextlib.suppress(binascii.Error, ValueError):
+            data = base64.b64decode(text.removeprefix(TABLE_RECORD_PREFIX), validate=True)
+    if not prefixed and len(data) == RECORD_SIZE:
+        journal, seq, body, crc, auth = _RECORD.unpack(data)
+        return Record(journal, seq, body, crc, auth)
+    if prefixed and len(data) <= MAX_TABLE_RECORD:
+        with contextlib.suppress(WireError):
+            found = decode(BY_CLASS[TableRecord].kind, data)
+            if isinstance(found, TableRecord):
+                return found
+    raise EntryError(f"a record is base64 of {RECORD_SIZE} bytes, or of a TABLE_RECORD after 77.", code="bad-record")
 
 
 def message_json(message: Message) -> dict[str, Any]:

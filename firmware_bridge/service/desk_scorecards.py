@@ -46,6 +46,7 @@ def scorecard_view(desk: Desk, section: str, number: int) -> dict[str, Any]:
                 "table": place_of(desk, row)[1],
                 "board": row.play.board,
                 "direction": "NS" if north_south else "EW",
+                "own": row.play.ns if north_south else row.play.ew,
                 "opponents": opponents,
                 **_who(desk, found.letter, movement, number, own, others, opponents),
                 "text": seen["text"],

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 
 _IMPORT = re.compile(r'^import\s*(?:\{([^}]*)\}\s*from\s*)?"\./([\w-]+\.js)";\n?', re.MULTILINE)
 _OTHER_IMPORT = re.compile(r"^\s*(?:import\b|export\s*(?:\{|\*|default))", re.MULTILINE)
-_DECLARED = re.compile(r"^(?:export )?(?:async )?(?:function\*?|class|const|let|var) +([\w$]+)", re.MULTILINE)
+_DECLARED = re.compile(r"^(?:export )?(?:async )?(?:function\*?|class) +([\w$]+)", re.MULTILINE)
+_VARIABLES = re.compile(r"^(?:export )?(?:const|let|var) +", re.MULTILINE)
+_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|/(?:[^/\\\n ]|\\.)+/')
 _COMMENT = re.compile(r"^\s*//[^\n]*\n", re.MULTILINE)
 
 
@@ -28,12 +30,30 @@ def bundle(files: Mapping[str, bytes], entry: str) -> bytes:
         text = _IMPORT.sub("", files[name].decode("utf-8"))
         if _OTHER_IMPORT.search(text):
             raise BundleError(f"{name}: only import {{names}} from a module beside it, and no export lists.")
-        for found in _DECLARED.findall(text):
+        for found in declared_in(text):
             if found in declared:
                 raise BundleError(f"{name}: {found} is declared in {declared[found]} as well.")
             declared[found] = name
         parts.append(_COMMENT.sub("", re.sub(r"^export ", "", text, flags=re.MULTILINE)))
     return "\n".join(parts).encode()
+
+
+def declared_in(text: str) -> list[str]:
+    """Names that a module declares at its top level, which begins in the first column."""
+    found: list[str] = _DECLARED.findall(text)
+    bare = _QUOTED.sub('""', _COMMENT.sub("", text))
+    for match in _VARIABLES.finditer(bare):
+        depth, at, wanted = 0, match.end(), True
+        while at < len(bare) and not (depth == 0 and bare[at] == ";"):
+            name = re.compile(r"[\w$]+").match(bare, at)
+            if wanted and name is not None:
+                found.append(name.group())
+                at, wanted = name.end(), False
+                continue
+            depth += (bare[at] in "([{") - (bare[at] in ")]}")
+            wanted = (wanted and bare[at].isspace()) or (depth == 0 and bare[at] == ",")
+            at += 1
+    return found
 
 
 def in_order(files: Mapping[str, bytes], entry: str) -> list[str]:

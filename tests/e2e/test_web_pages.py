@@ -5,9 +5,11 @@ With FIRMWARE_BRIDGE_SCREENS set to a directory the photographs of docs/screens 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -122,10 +124,16 @@ def test_every_screen_of_the_terminal(found: Any, tmp_path: Path) -> None:
         assert list(cells.values()) == ["4H W-1", "Pass"]
 
 
-def test_the_terminal_in_the_dark_and_from_the_keyboard(found: Any, tmp_path: Path) -> None:
+def test_the_terminal_in_the_dark_and_from_the_keyboard_with_auction_play_and_hands(found: Any, tmp_path: Path) -> None:
     with service(tmp_path, "--tables", "3", "--boards", "6") as one:
+        wanted = {"auction": True, "play": True, "hand_entry": True, "positions": True}
+        one.api("/actions/settings", {"settings": wanted})
         page = phone(found, one.table(1), color_scheme="dark")
         at(page, "round")
+        page.wait_for_selector("#otherwise")
+        page.click("#otherwise")
+        accessible(page, "positions")
+        page.go_back()
         page.focus("#start")
         page.keyboard.press("Enter")
         at(page, "boards")
@@ -135,6 +143,73 @@ def test_the_terminal_in_the_dark_and_from_the_keyboard(found: Any, tmp_path: Pa
         at(page, "contract")
         photograph(page, "terminal-dark", sizes=("phone",))
         accessible(page, "dark contract")
+        for key in ("4", "4♠"):  # every step by its key: the level, the suit, next, declarer, lead, tricks, accept
+            page.focus(f".k7 button:nth-child({key})" if key == "4" else ".k5 button:nth-child(4)")
+            page.keyboard.press("Enter")
+        for selector in ("#next", "[data-seat='N']", "#nolead", "[data-tricks='10']", "#accept"):
+            page.focus(selector)
+            page.keyboard.press("Enter")
+        at(page, "stored")
+        page.wait_for_selector("#state.good")
+
+        page.click("[data-record='auction']")
+        at(page, "auction")
+        for level, strain in ((1, 4), (2, 2), (4, 4)):  # 1S Pass 2D Pass 4S Pass Pass Pass
+            page.click(f".k7 button:nth-child({level})")
+            page.click(f".k5 button:nth-child({strain})")
+            if level == 2:
+                page.reload()
+                at(page, "auction")
+            page.click("#callpass")
+        photograph(page, "terminal-auction", sizes=("phone",))
+        accessible(page, "auction")
+        fits(page, "auction")
+        page.click("#callpass")
+        page.click("#callpass")
+        assert page.locator(".note.warn").count() == 0, "it is the contract of the result"
+        page.click("#storerecord")
+        at(page, "stored")
+
+        page.click("[data-record='play']")
+        at(page, "play")
+        for suit, ranks in ((2, "AKQJ"), (0, "2345")):
+            for rank in ranks:
+                page.click(f".k4 button:nth-child({suit + 1})")
+                page.click(f".k5 button >> text=/^{rank}$/")
+        accessible(page, "play")
+        photograph(page, "terminal-play", sizes=("phone",))
+        page.click("#storerecord")
+        at(page, "stored")
+
+        page.click("[data-record='hands']")
+        at(page, "hands")
+        for suit in range(3):
+            for rank in range(13):
+                page.click(f".k8 >> nth={suit} >> button >> nth={rank}")
+            if suit == 0:
+                photograph(page, "terminal-hands", sizes=("phone",))
+                accessible(page, "hands")
+                fits(page, "hands")
+            page.click("#nexthand")
+        page.wait_for_selector("text=West: is this your hand?")
+        accessible(page, "the fourth hand")
+        page.click("#storerecord")
+        at(page, "stored")
+        page.wait_for_selector("#sent >> text=received")
+        with contextlib.closing(sqlite3.connect(tmp_path / "events.db")) as store:
+            kinds = [kind for (kind,) in store.execute("SELECT kind FROM table_event ORDER BY number")]
+        assert kinds == ["positions", "auction", "play", "hands"]
+        cell = one.cells()[0]
+        key = "&".join(f"{name}={cell[name]}" for name in ("section", "board", "ns", "ew"))
+        shown = one.api(f"/recorded?{key}")
+        assert [call["call"] for call in shown["auction"]] == ["1S", "Pass", "2D", "Pass", "4S", "Pass", "Pass", "Pass"]
+        assert shown["causes"] == []
+        desk = desktop(found, f"{one.url}/desk#{one.code}", color_scheme="dark")
+        desk.click("nav >> text=Boards")
+        desk.click("tr.click >> text=Open")
+        desk.wait_for_selector("dialog .auction")
+        photograph(desk, "desk-dark", sizes=("desktop",))
+        accessible(desk, "desk in the dark")
 
 
 def test_an_erased_and_a_corrected_result_reach_the_desk(found: Any, tmp_path: Path) -> None:

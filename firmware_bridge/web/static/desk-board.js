@@ -37,8 +37,21 @@ export async function openPlay(p) {
     h("p", { class: "row" }, h("strong", {}, view.text ? contractText(view.text) : t("desk.no-result")), stateTag(view.status)),
     view.attention.map((words, i) => h("p", { class: "note bad" }, told("attention", codes.attention[i], words))), view.warnings.map((words, i) => h("p", { class: "note warn" }, told("warning", codes.warnings[i], words))),
     view.claims.length > 1 || view.attention.length ? h("section", {}, h("h3", {}, t("desk.claims")), h("ul", {}, view.claims.map((c) => h("li", { class: "row" }, h("span", { class: "grow" }, t("table", { place: c.table }), ": ", c.text === "erased" ? t("desk.erased") : contractText(c.text), c.confirmed ? ` (${t("desk.accepted")})` : ""), may("assistant") ? doing(t("desk.this-one"), async () => { await act("choose", { ...key(p), claim: c.claim, seen: view.changes }); openPlay(p); }) : ""))), may("assistant") ? doing(t("desk.right-as-is"), async () => { await act("leave", { ...key(p), seen: view.changes }); openPlay(p); }) : "") : "",
+    D.data.event.settings.auction || D.data.event.settings.play ? await recordedPart(p) : "",
     offered.length ? h("div", { class: "tabs" }, offered.map(([name, form]) => button(t(form.label), async () => place.replaceChildren(await form.make(p, view)), "", { "data-form": name }))) : "", place,
     h("h3", {}, t("desk.what-happened")), h("ol", { class: "trail" }, view.events.map((e) => h("li", {}, h("strong", {}, told("event", e.kind, e.kind)), " ", contractText(e.text), " ", h("span", { class: "soft small" }, [e.actor, e.second, e.note, e.confirmed ? t("desk.accepted") : "", (e.wall || "").replace("T", " ").slice(0, 19)].filter(Boolean).join(" · ")), e.action && view.actions.includes(e.action) && e.kind !== "undone" && may("assistant") ? doing(t("desk.undo"), async () => { await act("undo", { action: e.action }); openPlay(p); }, "plain") : ""))));
+}
+
+// Auction and play, where tables record them.
+async function recordedPart(p) {
+  if (!may("assistant")) return "";
+  const found = await get(`/recorded?${new URLSearchParams(key(p))}`), seats = [..."NESW"];
+  const call = (one) => [/^[1-7]/.test(one.call) ? contractText(one.call) : told("call", one.call, one.call), one.alerted ? "!" : "", one.standing === "made" ? "" : ` (${one.standing})`];
+  const rows = [];
+  if (found.auction) [...Array(seats.indexOf(found.dealer)).fill(null), ...found.auction].forEach((one, at) => { if (at % 4 === 0) rows.push([]); rows.at(-1).push(h("td", {}, one ? call(one) : "")); });
+  return [found.causes.map((code) => h("p", { class: "note warn" }, told("cause", code, code))),
+    found.auction ? [h("h3", {}, t("auction")), h("table", { class: "auction" }, h("thead", {}, h("tr", {}, seats.map((c) => h("th", {}, c)))), h("tbody", {}, rows.map((row) => h("tr", {}, row))))] : "",
+    found.play ? [h("h3", {}, t("play")), h("ol", { class: "small" }, found.play.map((trick) => h("li", {}, trick.map((one) => `${one.seat} ${one.card}`).join("  "))))] : "", found.withheld ? h("p", { class: "soft" }, t("desk.play-later")) : ""];
 }
 
 const text = (more = {}) => h("input", { autocomplete: "off", ...more });

@@ -1,7 +1,7 @@
 // The phone's own log of what was keyed in, in IndexedDB: a record is written here first, and stays until RECORD_ACK.
 // Two tabs share it: numbers are given inside one transaction, so that no number is given twice.
 
-import { crcOf, packBody, packRecord } from "./record.js";
+import { crcOf, packBody, packRecord, packTable } from "./record.js";
 
 function wait(request) {
   return new Promise((done, failed) => {
@@ -103,6 +103,17 @@ export class Journal {
     return { record };
   }
 
+  // Append what a table records beside its results: data are its bytes, fields as packTable takes them.
+  async addTable(fields, data) {
+    const transaction = this.db.transaction(["meta", "records"], "readwrite", { durability: "strict" });
+    const meta = transaction.objectStore("meta"), records = transaction.objectStore("records");
+    const order = Math.max(0, ...(await wait(records.getAll())).map((r) => r.order)) + 1;
+    const journal = await wait(meta.get("journal")), seq = await wait(meta.get("next"));
+    records.put({ journal, seq, what: fields.what, fields, data: [...data], bytes: packTable(this.device, journal, seq, fields, data), acked: false, order });
+    meta.put(seq + 1, "next");
+    await finished(transaction);
+  }
+
   async acknowledge(journal, upto) {
     const transaction = this.db.transaction("records", "readwrite");
     const records = transaction.objectStore("records");
@@ -129,6 +140,12 @@ export class Journal {
     const journal = random32(), moved = new Map();
     let seq = 1;
     for (const old of all.filter((r) => !r.acked)) {
+      if (old.what) {
+        records.delete([old.journal, old.seq]);
+        records.put({ ...old, journal, seq, bytes: packTable(this.device, journal, seq, old.fields, Uint8Array.from(old.data)) });
+        seq += 1;
+        continue;
+      }
       const target = old.fields.replaces ? moved.get(`${old.journal}/${old.seq - old.fields.replaces}`) : undefined;
       const fields = { ...old.fields, replaces: target ? seq - target : 0 };
       if (fields.kind === 4 && !fields.replaces) continue; // it erased what the host has under another number: the desk decides
@@ -153,6 +170,7 @@ export class Journal {
 export function entriesOf(records) {
   const roots = new Map(), live = new Map();
   for (const record of records) {
+    if (record.what) continue;
     const name = `${record.journal}/${record.seq}`;
     const named = record.fields.replaces ? `${record.journal}/${record.seq - record.fields.replaces}` : null;
     const root = named ? roots.get(named) || named : name;

@@ -1,13 +1,13 @@
 // The bytes of a record (docs/protocol.md, RECORD and section 5), CRC-32, and the score of a contract. Pure.
 
-const TABLE = new Uint32Array(256).map((_, n) => {
+const CRC = new Uint32Array(256).map((_, n) => {
   for (let bit = 0; bit < 8; bit++) n = n & 1 ? (n >>> 1) ^ 0xedb88320 : n >>> 1;
   return n >>> 0;
 });
 
 export function crc32(bytes) {
   let crc = 0xffffffff;
-  for (const byte of bytes) crc = TABLE[(crc ^ byte) & 255] ^ (crc >>> 8);
+  for (const byte of bytes) crc = CRC[(crc ^ byte) & 255] ^ (crc >>> 8);
   return (crc ^ 0xffffffff) >>> 0;
 }
 
@@ -46,6 +46,53 @@ export function packRecord(deviceHex, journal, seq, body) {
   bytes.set(body, 8);
   view.setUint32(22, crc32(covered), true);
   return btoa(String.fromCharCode(...bytes));
+}
+
+export const TABLE = { auction: 1, play: 2, hands: 3, positions: 4 };
+
+// What a table records beside its results (0x77 TABLE_RECORD). data: its bytes, section 8.
+export function packTable(deviceHex, journal, seq, f, data) {
+  const body = new Uint8Array(13 + data.length), view = new DataView(body.buffer);
+  view.setUint8(0, f.section);
+  view.setUint8(1, f.table);
+  view.setUint8(2, f.round);
+  view.setUint16(3, f.board, true);
+  view.setUint16(5, f.ns, true);
+  view.setUint16(7, f.ew, true);
+  view.setUint8(9, f.what);
+  view.setUint8(10, f.by || 0);
+  view.setUint16(11, data.length, true);
+  body.set(data, 13);
+  const covered = new Uint8Array(16 + body.length), head = new DataView(covered.buffer);
+  head.setUint32(0, parseInt(deviceHex.slice(8), 16), true);
+  head.setUint32(4, parseInt(deviceHex.slice(0, 8), 16), true);
+  head.setUint32(8, journal, true);
+  head.setUint32(12, seq, true);
+  covered.set(body, 16);
+  const bytes = new Uint8Array(18 + body.length), out = new DataView(bytes.buffer);
+  out.setUint32(0, journal, true);
+  out.setUint32(4, seq, true);
+  out.setUint32(8, crc32(covered), true);
+  bytes.set(body, 18);
+  return `77.${btoa(String.fromCharCode(...bytes))}`;
+}
+
+// calls: {call, alerted} from the dealer on; call 0 pass, 1-35 the bids 1C to 7NT, 36 double, 37 redouble.
+export function packAuction(dealer, calls) {
+  const bytes = new Uint8Array(1 + 2 * calls.length), view = new DataView(bytes.buffer);
+  view.setUint8(0, dealer);
+  calls.forEach((one, at) => view.setUint16(1 + 2 * at, one.call | (((dealer + at) % 4) << 6) | (one.alerted ? 1 << 10 : 0), true));
+  return bytes;
+}
+
+// cards: {seat, card} in the order of play; agreed: tricks of declarer's side.
+export const packPlay = (agreed, cards) => Uint8Array.from([agreed, ...cards.map((one) => one.card | (one.seat << 6))]);
+
+// owners: the seat 0-3 of each card 0-51, two bits each, the first card lowest.
+export function packHands(owners) {
+  const bytes = new Uint8Array(13);
+  owners.forEach((seat, card) => { bytes[card >> 2] |= seat << (2 * (card & 3)); });
+  return bytes;
 }
 
 // The CRC that a packed record carries.

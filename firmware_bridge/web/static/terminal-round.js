@@ -1,8 +1,8 @@
 // The course of a session at a table: who plays, which board, what was entered, where to go next.
 import { button, h, t } from "./base.js";
-import { KIND, vulnerable } from "./record.js";
+import { KIND, TABLE, vulnerable } from "./record.js";
 import { begin, erase, scoreWords } from "./terminal-entry.js";
-import { backButton, boardsOf, called, entryFor, go, isDone, lastRound, names, page, plainText, planRound, S, SCREENS, seats, sideOf, step, T, waiting } from "./terminal-state.js";
+import { anytime, backButton, boardsOf, called, entryFor, go, isDone, keepRecord, lastRound, names, page, plainText, planRound, recorded, S, SCREENS, seats, sideOf, step, T, waiting } from "./terminal-state.js";
 
 const vulWords = (board) => { const v = vulnerable(board); return t(v.ns && v.ew ? "vul-all" : v.ns ? "vul-ns" : v.ew ? "vul-ew" : "vul-none"); };
 const run = (boards) => boards.reduce((out, b) => { const last = out.at(-1); if (last && last[1] === b - 1) last[1] = b; else out.push([b, b]); return out; }, []).map(([a, b]) => (a === b ? a : `${a}–${b}`)).join(", ");
@@ -16,9 +16,26 @@ SCREENS.round = () => {
   const side = (name) => [h("dt", {}, t(name)), h("dd", {}, sideOf(r, name).map((one) => h("div", {}, called(one), " ", h("span", { class: "soft" }, names(one)))))];
   return page(t("round", { round: r.round }),
     h("dl", { class: "pairs" }, side("NS"), side("EW"), h("dt", {}, t("boards")), h("dd", {}, run(boards), r.shared ? h("div", { class: "small soft" }, t("shared")) : "")),
-    h("div", { class: "pushdown keys" }, button(t("start-round"), () => go({ at: "boards" }), "primary big", { id: "start" }),
+    h("div", { class: "pushdown keys" }, button(t("start-round"), startRound, "primary big", { id: "start" }),
+      S.info?.settings.positions && !seats(r) ? button(t("sit-otherwise"), () => go({ at: "positions" }), "", { id: "otherwise" }) : "",
       r.round === 1 && S.info?.settings.names ? button(t("enter-names"), () => go({ at: "people", pair: first })) : ""));
 };
+
+// Where positions are asked for, starting a round says that everybody sits as planned.
+async function startRound() {
+  if (S.info?.settings.positions && !recorded(TABLE.positions, 0)) await keepRecord(TABLE.positions, 0, [1]);
+  go({ at: "boards" });
+}
+
+SCREENS.positions = () => {
+  const r = planRound(), say = async (position) => {
+    await keepRecord(TABLE.positions, 0, [position], 1, position === 3);
+    go({ at: "boards" }, { replace: true });
+  };
+  return page(t("sit-otherwise"), h("p", {}, t("sit-planned", { ns: called(r.ns), ew: called(r.ew) })), h("div", { class: "pushdown" }),
+    button(t("sit-changed"), () => say(2), "primary big", { id: "changed" }), button(t("sit-stay"), () => say(3), "big", { id: "stay" }), button(t("back"), () => history.back(), "plain"));
+};
+anytime("positions");
 
 SCREENS.boards = () => {
   const r = planRound(), boards = boardsOf(r), next = boards.find((b) => !isDone(b));

@@ -1,12 +1,12 @@
 // What the terminal knows, and how it draws: what is on the screen follows from the plan, the log and the step in the
 // browser's history; so Back goes one step back, and a reload comes back to the same step.
 import { button, h, t } from "./base.js";
-import { clockNow, KIND, relative, SEATS } from "./record.js";
+import { clockNow, KIND, relative, SEATS, TABLE } from "./record.js";
 import { entriesOf } from "./journal.js";
 
 export const token = location.pathname.split("/").pop().toLowerCase();
 export const screenPlace = document.getElementById("screen");
-export const S = { info: null, plan: null, admit: null, round: 1, records: [], entries: [], call: 0, note: null, pendingId: null, namesDue: {}, more: [], moreDue: 0 };
+export const S = { info: null, plan: null, admit: null, round: 1, records: [], entries: [], call: 0, note: null, pendingId: null, namesDue: {} };
 // The log and the line, once they are there.
 export const T = { journal: null, link: null, shown: "", tabs: "BroadcastChannel" in self ? new BroadcastChannel(`firmware-bridge-${token}`) : null };
 // Screens by name; each module adds its own.
@@ -25,10 +25,24 @@ export async function refresh() {
   S.namesDue = (await T.journal.get("people-due")) || {};
 }
 
-export const planRound = (number = S.round) => S.plan?.rounds.find((r) => r.round === number);
+// The round as planned; where a table has said that it stays as it sits, the other way round.
+export function planRound(number = S.round) {
+  const r = S.plan?.rounds.find((one) => one.round === number);
+  if (!r || !r.ns || recorded(TABLE.positions, 0, number)?.data[0] !== 3) return r;
+  return { ...r, ns: r.ew, ew: r.ns, next_ns: r.next_ew, next_ew: r.next_ns, next_swap: ((r.next_swap & 1) << 1) | (r.next_swap >> 1) };
+}
+// What was recorded here beside results, the newest of its kind.
+export const recorded = (what, board, round = S.round) => S.records.findLast((r) => r.what === what && r.fields.board === board && r.fields.round === round);
+export async function keepRecord(what, board, data, by = 1, turned = false) {
+  const r = planRound(), [ns, ew] = turned ? [r.ew, r.ns] : [r.ns, r.ew];
+  await T.journal.addTable({ section: S.info.section_number, table: S.info.table, round: S.round, board, ns, ew, what, by }, data);
+  await refresh();
+  T.tabs?.postMessage("records");
+  T.link.pump();
+}
 export const boardsOf = (r) => (r && r.first_board ? r.boards?.length ? r.boards : Array.from({ length: r.board_count }, (_, i) => r.first_board + i) : []);
 export const entryFor = (board, round = S.round) => S.entries.findLast((e) => e.fields.board === board && e.fields.round === round);
-export const isDone = (board) => Boolean(entryFor(board)) || (elsewhere(board) && !S.records.some((r) => r.fields.board === board && r.fields.round === S.round));
+export const isDone = (board) => Boolean(entryFor(board)) || (elsewhere(board) && !S.records.some((r) => !r.what && r.fields.board === board && r.fields.round === S.round));
 const elsewhere = (board, round = S.round) => S.info?.entered.some((e) => e.board === board && e.round === round);
 export const waiting = () => S.records.filter((r) => !r.acked).length;
 export const lastRound = () => !planRound(S.round + 1);
@@ -71,7 +85,7 @@ function bar() {
   let text = "", kind = "tag good";
   if (T.link?.refused) { text = t("no-card"); kind = "tag bad"; }
   else if (count) { text = t(count === 1 ? "waiting-one" : "waiting", { count }); kind = "tag warn"; }
-  else if (Object.keys(S.namesDue).length || S.moreDue) { text = t("waiting-other"); kind = "tag warn"; }
+  else if (Object.keys(S.namesDue).length) { text = t("waiting-other"); kind = "tag warn"; }
   else if (!T.link?.online) { text = t("offline"); kind = "tag warn"; }
   else text = S.records.length ? t("received") : t("connected");
   if (sent.textContent !== text) sent.replaceChildren(h("span", { class: kind }, text));

@@ -6,6 +6,7 @@ import { flushNames } from "./people.js";
 import { accept, withdraw } from "./terminal-entry.js";
 import { draw, fieldsOf, news, refresh, S, say, screenPlace, step, T, token, waiting } from "./terminal-state.js";
 import "./terminal-looks.js";
+import "./terminal-play.js";
 
 addEventListener("popstate", () => { withdraw(); draw(true); });
 

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from firmware_bridge.service.desk_view import ATTENTION_WORDS
-from firmware_bridge.web.bundle import BundleError, bundle, in_order
+from firmware_bridge.web.bundle import BundleError, bundle, declared_in, in_order
 from firmware_bridge.web.pages import PAGES, SCRIPTS, page_files, read_files, served_files
 from firmware_bridge.web.words import chosen, read_words
 from terminals.entry import CAUSES
@@ -169,7 +169,17 @@ def test_modules_are_joined_in_the_order_of_their_needs_and_names_that_meet_are_
     assert "export" not in whole
     assert "//" not in whole
     assert whole.index("let c") < whole.index("function b") < whole.index("const a")
-    for text in (b"export const a = 2;\n", b'import d from "./d.js";\n', b"export { c };\n", b"export default 3;\n"):
+    assert declared_in(
+        'export const a = 1, b = [1, { c: 2, d: f(g, 2) }], e = "x, y";\nlet i = null, j;\nasync function k(l, m) {\n'
+        "  const n = 1, o = 2;\n}\nexport class P {}\nconst q = (r, s) => { const t = 1; }, u = `v, ${w}, x`;\n"
+    ) == ["k", "P", "a", "b", "e", "i", "j", "q", "u"]
+    for text in (
+        b"const z = 1, a = 2;\n",
+        b"export const a = 2;\n",
+        b'import d from "./d.js";\n',
+        b"export { c };\n",
+        b"export default 3;\n",
+    ):
         with pytest.raises(BundleError):
             bundle({**files, "c.js": text}, "a.js")
     for page in SCRIPTS:
