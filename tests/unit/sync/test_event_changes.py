@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sync_fakes import FakeHost, FakeTerminal, an_event, body
 
 from firmware_bridge.wire.messages import EventPart, TermEvents
@@ -218,3 +220,46 @@ def test_a_record_of_an_event_that_nobody_knows_is_kept_aside(host: FakeHost) ->
     key_in(host, terminal, 1)
     key_in(host, terminal, 1)
     assert [state for _, state in stored(host)] == [RecordState.QUARANTINED, RecordState.STORED]
+
+
+STEPS = st.lists(st.sampled_from(["key", "key", "desk", "read", "send", "boot", "status"]), min_size=4, max_size=24)
+
+
+@settings(max_examples=25, deadline=None)
+@given(STEPS)
+def test_each_record_belongs_to_the_event_that_its_terminal_played(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str]
+) -> None:
+    """Whenever the desk changes the event, the terminal reads it, boots, or gets its records away."""
+    host = FakeHost(tmp_path_factory.mktemp("events") / "events.db")
+    at_desk, at_terminal, number = an_event(), an_event(), 0
+    terminal = host.introduce(FakeTerminal(0xA1, 1, ring=64))
+    wanted: list[EventSetup] = []
+    parts = [(1, at_terminal)]
+    play(host, at_desk)
+    says(host, terminal, *parts)
+    for step in steps:
+        if step == "key":
+            terminal.enter(body(board=number % 2 + 1))
+            wanted.append(at_terminal)
+        elif step == "desk":
+            number += 1
+            at_desk = replace(at_desk, id=an_event().id + number)
+            play(host, at_desk)
+        elif step == "read" and at_terminal is not at_desk:
+            at_terminal = at_desk
+            parts.append((len(wanted) + 1, at_terminal))
+            says(host, terminal, *parts)
+        elif step == "send":
+            send_all(host, terminal)
+        elif step == "status":
+            host.give(terminal, terminal.status())
+        elif step == "boot":
+            host.give(terminal, terminal.hello())
+            says(host, terminal, *parts)
+            host.give(terminal, terminal.status())
+            host.run()
+    send_all(host, terminal)
+    host.wait(2.0)
+    assert events_of(host, terminal) == [desk.event_hex(event.id) for event in wanted]
+    host.close()
