@@ -62,7 +62,13 @@ async function rulingsView() {
   const found = await get("/rulings"), matches = await get("/matches");
   return [h("section", { class: "card" }, h("h2", { tabindex: "-1" }, t("desk.view-rulings")), h("p", {}, periods(found)),
     found.rulings.length ? h("ul", { class: "plain" }, found.rulings.map(rulingLine)) : h("p", { class: "soft" }, t("desk.no-rulings"))),
-  may("director") ? fouledCard() : "", matches.length ? matchesCard(matches) : "", may("director") ? scoringCard(await get("/scoring")) : ""];
+  may("director") ? forms() : "", matches.length ? matchesCard(matches) : ""];
+}
+
+// One form at a time, so that each of its fields has a name of its own on the page.
+function forms() {
+  const place = h("div", {}), open = { fouled: fouledCard, "scoring-now": async () => scoringCard(await get("/scoring")) };
+  return h("section", { class: "card" }, h("div", { class: "tabs" }, Object.entries(open).map(([name, make]) => button(t(`desk.${name}`), async () => place.replaceChildren(await make()), "", { "data-form": name }))), place);
 }
 
 const periods = (found) => [h("span", { class: "tag" }, `${t("desk.corrections")}: ${t(`period.${found.correction}`)}`), " ", h("span", { class: "tag" }, `${t("desk.appeals")}: ${t(`period.${found.appeals}`)}`), " ", found.rulings.some((r) => r.state === "appealed") ? h("span", { class: "tag warn" }, t("desk.provisional")) : ""];
@@ -112,7 +118,7 @@ function appealForm(r) {
 // --- fouled boards -----------------------------------------------------------------------------------------------
 
 function fouledCard() {
-  const box = h("section", { class: "card" }), how = h("select", {}, ["changes", "readings"].map((x) => h("option", { value: x }, t(`desk.fouled-${x}`)))), inputs = h("div", { class: "fields" });
+  const box = h("div", {}), how = h("select", {}, ["changes", "readings"].map((x) => h("option", { value: x }, t(`desk.fouled-${x}`)))), inputs = h("div", { class: "fields" });
   const fill = () => inputs.replaceChildren(...(how.value === "changes" ? [field("f_round", t("desk.from-round"), number("f_round", { value: 2 })), field("f_form", t("desk.form"), typed({ value: "B", maxlength: 8 }))] : [field("f_readings", t("desk.readings"), typed({ placeholder: "2 same, 4 different" }))]));
   const body = () => {
     const at = { section: value("f_section") || letters()[0], copy: Number(value("f_copy")) || 1 }, asked = lawOf(box);
@@ -128,7 +134,7 @@ function fouledCard() {
 // --- scoring, matches, guests ------------------------------------------------------------------------------------
 
 function scoringCard(now) {
-  const box = h("section", { class: "card" }), several = letters().length > 1;
+  const box = h("div", {}), several = letters().length > 1;
   const pick = (id, label, values, chosen, words) => field(id, label, h("select", {}, values.map((v) => h("option", { value: v, selected: v === chosen }, words(v)))));
   const method = now.method === "usual" ? "" : now.method;
   const body = () => {
