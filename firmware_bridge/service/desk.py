@@ -19,6 +19,7 @@ from firmware_bridge.errors import FirmwareBridgeError
 from firmware_bridge.service.api_access import Access, Failures
 from firmware_bridge.service.browser_hub import MODEL, BrowserHub
 from firmware_bridge.service.conditions import Conditions, Decided
+from firmware_bridge.service.corrections import tell_tables
 from firmware_bridge.service.desk_stream import Stream, encode
 from firmware_bridge.service.ranking import EventScore, score_event
 from firmware_bridge.service.ranking_live import LiveScore
@@ -263,6 +264,7 @@ class Desk:
             return
         event = self.event
         chunks: list[bytes] = []
+        ruled: list[CurrentResult] = []
         while changes := self.store.read(lambda c: results.outbox_after(c, event, self.cursor, RESUME_LIMIT)):
             plays: dict[PlayKey, int] = {}
             of_event = self._plays_of(changes)
@@ -277,12 +279,14 @@ class Desk:
                 row = self.store.read(lambda c, play=play: results.current(c, event, play))  # type: ignore[misc]
                 if row:
                     self.rows[play] = row[0]
+                    ruled += row if row[0].ruled else []
                     self._forget(play)
                     chunks.append(encode("result", self.result_view(row[0]), number))
         if chunks:
             chunks.sort(key=_number_of)
             self.stream.publish(b"".join(chunks))
             self.on_change()
+        tell_tables(self, ruled)
 
     def _read_people(self) -> None:
         event = self.event
