@@ -177,7 +177,8 @@ class MachineTester:
         order = Armed(self._options.new_job_id(), item.board, item.copy, item.routing, item.digest)
         identity = self._desk.identity()
         # Whatever board is put in: nothing that is dealt here is ever played.
-        placement = Placement(item, identity.capabilities & ~Capability.KEY, Checks.without("label", "orientation"))
+        checks = Checks.without("label", "orientation", "pack_colour")
+        placement = Placement(item, identity.capabilities & ~Capability.KEY, checks)
         if self._desk.slot.must_go:
             text = "Take the board out and put the pack in order again."
             await self._desk.tell(Instruction(text, Action.REMOVE_BOARD, Sound.NONE, item.board, item.copy))

@@ -12,11 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from dealer.cards import HAND_SIZE, PACK_SIZE
+from dealer.duplication.options import PackRule
 from dealer.duplication.picture import BeamRule, Picture, SeenCard
 from dealer.duplication.plan import BoardCopy
 from dealer.duplication.verdict import BROKEN, Reason, Verdict, judge
 from drivers.api import (
     UNKNOWN,
+    BackColour,
     BoardConfirmed,
     BoardInserted,
     BoardPulled,
@@ -31,6 +33,7 @@ from drivers.api import (
     MachineFault,
     MachineIdentity,
     Orientation,
+    PackSeen,
 )
 
 JOKER = 254
@@ -51,10 +54,12 @@ class Checks:
     beam: bool = True  # no two cards at once
     label: bool = True  # the number on the board where the machine reads it
     orientation: bool = True  # how the board lies where the machine sees it
+    pack_colour: bool = True  # the backs of the pack where the machine sees them
     confirmation: bool = True  # somebody said that it is this board where no label was read
     present: bool = True  # the board stayed in from the start to the end
     continuity: bool = True  # line and power stayed there from the start to the end
     faults: bool = True  # the machine reported no fault
+    hands: bool = True  # nobody reached into the machine without the board being read afterwards
     job: bool = True  # the events belong to this attempt
     resume: bool = True  # a board that was in work when the program ended is not assumed to be made
 
@@ -73,8 +78,12 @@ ALL_CHECKS = Checks()
 _ENDS_READING = BROKEN | {Reason.PULLED, Reason.MACHINE_FAULT, Reason.SILENT, Reason.OUT_OF_SEQUENCE}
 
 
+REACHED_INTO = frozenset({Fault.JAM, Fault.COVER_OPEN})
+"""Stops whose cure brings a hand among the cards that are dealt already."""
+
+
 class Placement:
-    """What is known about the board in the slot: which one it is, and how it lies."""
+    """What is known about the board in the slot: which one it is, how it lies, and which pack is to go into it."""
 
     def __init__(self, item: BoardCopy, capabilities: Capability, checks: Checks = ALL_CHECKS) -> None:
         self._item = item
@@ -84,6 +93,27 @@ class Placement:
         self.label = 0
         self.orientation: int = Orientation.UNKNOWN
         self.confirmed = False
+        self.pack: int | None = None  # backs on top of the hopper, None as long as the machine has not told
+        self.wanted_pack: BackColour | None = None  # None if any will do, or nobody can see it
+        self.pack_doubted = False  # the machine could not tell the backs at the start
+
+    def expect_pack(self, rule: PackRule, seen: int | None) -> None:
+        """Which backs are wanted, and which were seen last."""
+        self.pack = seen
+        sees = Capability.PACK_COLOUR in self._capabilities and self._checks.pack_colour
+        if sees and rule is PackRule.RED_BLUE:
+            self.wanted_pack = BackColour.RED if self._item.board % 2 else BackColour.BLUE
+
+    @property
+    def wrong_pack(self) -> bool:
+        """A pack with other backs is about to be dealt."""
+        known = self.pack not in (None, BackColour.NONE, BackColour.UNKNOWN)
+        return self.wanted_pack is not None and known and self.pack != self.wanted_pack
+
+    @property
+    def pack_unseen(self) -> bool:
+        """The machine should see the backs, but has not told them yet, or can't tell."""
+        return self.wanted_pack is not None and self.pack in (None, BackColour.UNKNOWN)
 
     def insert(self, event: BoardInserted) -> None:
         """Another board, or the same once more: what was known is forgotten."""
@@ -135,6 +165,8 @@ class Placement:
             found.append(Reason.NOT_CONFIRMED)
         if self._checks.orientation and self.orientation_unseen:
             found.append(Reason.NOT_ORIENTED)
+        if self.pack_doubted:
+            found.append(Reason.PACK_UNSEEN)
         return found
 
 
@@ -164,6 +196,7 @@ class BoardWatch:
         self.done: JobDone | None = None
         self.over = False
         self.cards = 0
+        self._touched = False
         self._identity = identity
         self._checks = checks
         self._reading = reading
@@ -215,6 +248,9 @@ class BoardWatch:
             case Connected():
                 # Without a restart it is the greeting of this session, or follows a loss that has been noted already.
                 self._object(self._checks.continuity and event.restarted, Reason.RESTARTED)
+            case PackSeen():
+                self.placement.pack = event.colour
+                self._look_at_pack()
             case HopperChanged():
                 pass
 
@@ -228,6 +264,8 @@ class BoardWatch:
         reasons = list(self.reasons)
         if self.done is None and not reasons:
             reasons.append(Reason.INTERRUPTED)
+        if self.done is not None and self._touched:
+            reasons.append(Reason.HANDS_INSIDE)
         if self.done is not None:
             reasons += [reason for reason in self.placement.reasons() if reason not in reasons]
         return judge(tuple(reasons))
@@ -238,9 +276,18 @@ class BoardWatch:
         if wrong and reason not in self.reasons:
             self.reasons.append(reason)
 
+    def _look_at_pack(self) -> None:
+        """The card that comes next is seen before it is fed; one of another pack is as wrong as a whole pack."""
+        dealing = not self.over and not self._reading
+        self._object(dealing and self.placement.wrong_pack, Reason.WRONG_PACK)
+        if dealing and self.placement.pack_unseen:
+            self.placement.pack_doubted = True
+
     def _card(self, event: CardPassed) -> None:
         if event.job_id != self.job_id and self._checks.job:
             return
+        if self.cards == 0:
+            self._look_at_pack()
         checks = self._checks
         self._object(checks.sequence and (event.index != self.cards or self.done is not None), Reason.OUT_OF_SEQUENCE)
         self.cards += 1
@@ -308,7 +355,11 @@ class BoardWatch:
             return
         if self._checks.faults:
             self.fault = event
-            if event.recoverable and not self._reading and event.fault != Fault.HOST_LOST and not self.reasons:
+            inside = self._checks.hands and event.fault in REACHED_INTO
+            hopeless = inside and Capability.READ_BACK not in self._identity.capabilities
+            curable = event.recoverable and event.fault != Fault.HOST_LOST and not hopeless
+            if curable and not self._reading and not self.reasons:
+                self._touched = self._touched or inside
                 self.halted = event  # every card so far is accounted for; RESUME counts them once more
                 return
             self._object(True, Reason.MACHINE_FAULT)

@@ -5,11 +5,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 def random_job_id() -> int:
     """Random for every attempt at a board (protocol, ARM)."""
     return secrets.randbelow(0xFFFFFFFF) + 1
+
+
+class PackRule(StrEnum):
+    """Which backs a board's cards must have, where the machine sees them."""
+
+    RED_BLUE = "red-blue"
+    """Red for odd boards, blue for even ones, so that neighbouring boards never share a pack."""
+    ANY = "any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +35,7 @@ class JobOptions:
     failed over the pack before another pack is asked for. read_back: doubtful boards are read where the machine can.
     redo: make again what is made already; redo_unconfirmed: only
     the boards that ended unconfirmed. show_cards: instructions may name cards in ``detail``.
-    new_job_id: a number 1-0xFFFFFFFF that no earlier attempt has had.
+    packs: which backs go into which boards. new_job_id: a number 1-0xFFFFFFFF that no earlier attempt has had.
     """
 
     max_attempts: int = 5
@@ -46,4 +55,5 @@ class JobOptions:
     redo: bool = False
     redo_unconfirmed: bool = False
     show_cards: bool = False
+    packs: PackRule = PackRule.RED_BLUE
     new_job_id: Callable[[], int] = random_job_id

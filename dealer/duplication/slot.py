@@ -10,13 +10,16 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from dealer.duplication import instructions as tell
+from dealer.duplication import pack_words
 from dealer.duplication.checks import Placement
 from dealer.duplication.instructions import Instruction
 from dealer.duplication.mailbox import Mailbox
+from dealer.duplication.options import PackRule
 from dealer.duplication.plan import BoardCopy
 from dealer.duplication.verdict import Reason
 from drivers.api import (
     Armed,
+    BackColour,
     BoardConfirmed,
     BoardInserted,
     BoardPulled,
@@ -30,6 +33,7 @@ from drivers.api import (
     MachineSnapshot,
     MachineStateCode,
     Orientation,
+    PackSeen,
 )
 from firmware_bridge.errors import DeviceError, LinkLost
 
@@ -63,6 +67,8 @@ class StartLimits(Protocol):
     def confirm_rounds(self) -> int: ...
     @property
     def grace_s(self) -> float: ...
+    @property
+    def packs(self) -> PackRule: ...
 
 
 class StartRecord(Protocol):
@@ -72,8 +78,9 @@ class StartRecord(Protocol):
 class Slot:
     """What is known of board slot and hopper.
 
-    must_go: the board that is in has been dealt, or is not the one wanted; it has to come out first. collecting: after
-    a stop, until the cards can be taken to be back in the hopper.
+    pack: the backs on top of the hopper (BackColour), None if the machine has not told. must_go: the board that is in
+    has been dealt, or is not the one wanted; it has to come out first. collecting: after a stop, until the cards can be
+    taken to be back in the hopper.
     """
 
     def __init__(self) -> None:
@@ -81,6 +88,7 @@ class Slot:
         self.label = 0
         self.orientation: int = Orientation.UNKNOWN
         self.hopper: int | None = None
+        self.pack: int | None = None
         self.must_go = False
         self.collecting = False
         self.inserted: BoardInserted | None = None
@@ -100,6 +108,10 @@ class Slot:
             self.inserted = None
             if self.collecting and self._refilled:
                 self.collecting = False
+        elif isinstance(event, PackSeen):
+            self.pack = event.colour
+        elif isinstance(event, Connected):
+            self.pack = None  # it is told anew
         elif isinstance(event, HopperChanged):
             self.hopper = event.hopper
             if event.hopper == HopperState.LOADED:
@@ -149,6 +161,7 @@ class Starter:
         self._armed = False
         self._refusals = 0
         self._reinserts = 0
+        self._reloads = 0
         self._blocked: int = CommandReason.NONE
         self._unanswered = 0
         self._doubted = False
@@ -159,6 +172,7 @@ class Starter:
         Raises LineBroken when the line or power is lost, DeviceError when the machine refuses for good.
         """
         self._item = item
+        placement.expect_pack(self._limits.packs, self._slot.pack)
         if self._slot.inserted is not None and not self._slot.must_go:
             placement.insert(self._slot.inserted)
         while True:
@@ -173,6 +187,8 @@ class Starter:
                 self._take(event, placement)
             elif self._blocked != CommandReason.NONE:
                 self._blocked = CommandReason.NONE  # try again what no event tells about
+            elif placement.pack_unseen and placement.pack is None:
+                placement.pack = BackColour.UNKNOWN
             elif self._slot.collecting and not self._slot.board_in:
                 self._slot.collecting = False
             else:
@@ -202,6 +218,9 @@ class Starter:
             placement.confirm(event)
         elif isinstance(event, HopperChanged):
             self._blocked = CommandReason.NONE
+        elif isinstance(event, PackSeen):
+            placement.pack = event.colour
+            self._reloads += placement.pack_unseen
 
     def _asking(self, placement: Placement) -> bool:
         """The board is in and only the key is missing."""
@@ -212,6 +231,8 @@ class Starter:
             return POLL_S
         if self._slot.collecting and not self._slot.board_in:
             return self._limits.grace_s
+        if placement.seated and placement.pack_unseen and placement.pack is None:
+            return POLL_S
         return self._limits.confirm_s if self._asking(placement) else None
 
     async def _ready(self, placement: Placement) -> bool:
@@ -219,10 +240,13 @@ class Starter:
         key, copies = self._item.key, self._copies
         if self._slot.must_go:
             return False  # the instruction that asks for it is on the display already
+        if placement.wrong_pack and self._slot.hopper == HopperState.LOADED and not self._slot.collecting:
+            await self._tell(pack_words.wrong_pack(key, copies, placement), (Reason.WRONG_PACK,))
+            return False
         if not placement.seated:
             if self._slot.collecting:
                 return False
-            await self._tell(self._fetch())
+            await self._tell(self._fetch(placement))
             return False
         if placement.wrong_board:
             await self._tell(tell.wrong_board(key, copies, placement.label), (Reason.WRONG_BOARD,))
@@ -234,7 +258,12 @@ class Starter:
             await self._tell(tell.not_oriented(key, copies), (Reason.NOT_ORIENTED,))
             return False
         if self._slot.hopper in (HopperState.EMPTY, HopperState.STOP_CARD):
-            await self._tell(self._fetch())
+            await self._tell(self._fetch(placement))
+            return False
+        if placement.wrong_pack or (placement.pack_unseen and placement.pack is None):
+            return False
+        if placement.pack_unseen and self._reloads < MAX_REINSERTS:
+            await self._tell(pack_words.pack_unseen(key, copies), (Reason.PACK_UNSEEN,))
             return False
         if self._blocked != CommandReason.NONE:
             return False
@@ -245,11 +274,11 @@ class Starter:
             return False
         return True
 
-    def _fetch(self) -> Instruction:
+    def _fetch(self, placement: Placement) -> Instruction:
         if self._slot.hopper == HopperState.STOP_CARD:
             return tell.take_stop_card(self._item.key, self._copies)
         if self._slot.hopper == HopperState.EMPTY:
-            return tell.load_pack(self._item.key, self._copies)
+            return pack_words.load_pack(self._item.key, self._copies, placement)
         return tell.insert(self._item.key, self._copies)
 
     async def _arm(self, order: Armed) -> int:
@@ -301,7 +330,7 @@ class Starter:
             await self._tell(tell.refused(key, copies, reason), (why,))
         elif reason == CommandReason.HOPPER_EMPTY:
             self._slot.hopper = HopperState.EMPTY
-            await self._tell(tell.load_pack(key, copies))
+            await self._tell(pack_words.load_pack(key, copies, placement))
         elif reason == CommandReason.COVER_OPEN:
             self._blocked = reason
             await self._tell(tell.refused(key, copies, reason), (Reason.MACHINE_FAULT,))

@@ -48,6 +48,10 @@ class Reason(StrEnum):
     TURNED = "turned"
     NOT_CONFIRMED = "not-confirmed"
     NOT_ORIENTED = "not-oriented"
+    WRONG_PACK = "wrong-pack"
+    PACK_UNSEEN = "pack-unseen"
+    HANDS_INSIDE = "hands-inside"
+    """Somebody reached into the machine in mid-board; the cards have to be read before the board is believed."""
     PULLED = "pulled"
     LINK_LOST = "link-lost"
     RESTARTED = "restarted"
@@ -58,7 +62,7 @@ class Reason(StrEnum):
     READ_BACK_DIFFERS = "read-back-differs"
 
 
-MILD = frozenset({Reason.NOT_CONFIRMED, Reason.NOT_ORIENTED, Reason.NO_DIGEST})
+MILD = frozenset({Reason.NOT_CONFIRMED, Reason.NOT_ORIENTED, Reason.NO_DIGEST, Reason.PACK_UNSEEN})
 """Nothing speaks against the cards, but something that should speak for them is silent: ``unconfirmed``."""
 
 BROKEN = frozenset({Reason.LINK_LOST, Reason.RESTARTED, Reason.INTERRUPTED})

@@ -114,6 +114,23 @@ def _swap_routes(machine: SoakMachine, firmware: Firmware) -> None:
     firmware._arm = damaged  # type: ignore[method-assign, assignment]
 
 
+def _mixed_pack(machine: SoakMachine, firmware: Firmware) -> None:
+    """In every pack one card has been replaced by a second one of another card of the same hand."""
+    arm = firmware._arm
+
+    def mixed(fields: Fields) -> None:
+        arm(fields)
+        assert firmware.job is not None
+        hand = [card for card in range(52) if firmware.job.routing[card] == 0]
+        hopper = machine.world.hopper
+        for place, card in enumerate(hopper):
+            if face(card) == hand[0]:
+                hopper[place] = machine._foreign_card(card - hand[0] + hand[1])
+                break
+
+    firmware._arm = mixed  # type: ignore[method-assign, assignment]
+
+
 def _report_as_planned(machine: SoakMachine, firmware: Firmware, card: Fields) -> Fields:
     """CARD names the pocket of ARM's routing, not the one that the card really went into."""
     job = firmware.job
@@ -212,7 +229,7 @@ _BLIND = Capability.LABEL | Capability.ORIENTATION
 
 CONTROLS: tuple[Control, ...] = (
     Control("picture", Rates(), (_swap_routes, _DONE_CONTENT), boards=4),
-    Control("pack", Rates(pack_mixed=0.5), (_overlook(FaultCode.DUPLICATE_CARD, FaultCode.POCKET_FULL), _DONE_CONTENT)),
+    Control("pack", Rates(), (_mixed_pack, _overlook(FaultCode.DUPLICATE_CARD), _DONE_CONTENT), boards=4),
     Control("counts", Rates(leftover=0.3), (_edit(Kind.DONE, _scales),), boards=12),
     Control("sequence", Rates(leftover=0.3), (_edit(Kind.DONE, _total),), boards=12),
     Control("digest", Rates(), (_swap_routes, _edit(Kind.CARD, _report_as_planned)), boards=4),
@@ -221,10 +238,12 @@ CONTROLS: tuple[Control, ...] = (
     Control("beam", Rates(sticky=0.01), (_overlook(FaultCode.DOUBLE_FEED),), boards=12),
     Control("label", Rates(wrong_board=0.3), (_no_interlocks,), boards=12),
     Control("orientation", Rates(turned=0.3), (_no_interlocks,), boards=12),
+    Control("pack_colour", Rates(wrong_pack=0.5), boards=4),
     Control("confirmation", Rates(wrong_board=0.5), without=_BLIND, boards=30),
     Control("present", Rates(pull=0.01), (_overlook(FaultCode.BOARD_PULLED), _DONE_CONTENT), boards=12),
     Control("continuity", Rates(unplug=0.01), (_careless_hands_while_unplugged,), boards=12),
     Control("faults", Rates(gate_stuck=0.01), (_tell_but_go_on,), without=Capability.EXIT, boards=12),
+    Control("hands", Rates(jam=0.01, wrong_pocket=0.5), boards=8),
     Control("job", Rates(), (_swap_routes, _DONE_CONTENT, *_ANOTHER), boards=2),
     Control("resume", Rates(host_restart=0.5), boards=12),
 )

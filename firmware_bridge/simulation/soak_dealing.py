@@ -3,14 +3,13 @@
 The production job, driver and link make boards on the simulated machine while faults strike at the rates of a profile.
 At the moment when a board is committed as good, and once more at the end, its physical cards are compared with the
 plan. ``wrong_good`` must be 0. ``wrong_undetectable`` counts wrong boards whose only causes are on the closed list:
-faults that a machine with these sensors can't see (``excuse_for``). ``dealing_controls`` leaves out one check after
-the other and must find wrong boards: a soak that can't fail proves nothing.
+faults that a machine with these sensors can't see (``dealing_judge.excuse_for``). ``dealing_controls`` leaves out one
+check after the other and must find wrong boards: a soak that can't fail proves nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import random
 import tempfile
@@ -23,8 +22,8 @@ from typing import Any, TypeVar
 from dealer.duplication.checks import ALL_CHECKS, Checks
 from dealer.duplication.claims import ClaimsFile
 from dealer.duplication.job import DuplicationJob, JobOptions
-from dealer.duplication.plan import BoardKey, Plan, plan
-from dealer.duplication.progress import BoardBegan, BoardEnded, CardCounted, JobEnded, ProgressEvent, Stopped
+from dealer.duplication.plan import Plan, plan
+from dealer.duplication.progress import CardCounted, ProgressEvent
 from dealer.duplication.verdict import BoardState
 from dealer.generate import new_set
 from dealer.store.journal import Journal
@@ -33,13 +32,12 @@ from drivers.host import HostIdentity
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import DeviceError
 from firmware_bridge.simulation.dealing_faults import PROFILES, Rates
+from firmware_bridge.simulation.dealing_judge import Judge
 from firmware_bridge.simulation.dealing_room import FirmwareFlaw, RoomLine, SoakMachine
 from firmware_bridge.simulation.virtual_time import LoopClock, run_virtual
 from hwsim.evidence import Evidence, FileEvidence
-from hwsim.machine.pack import face
 from hwsim.machine.profile import PROFILES as MACHINES
 from hwsim.machine.profile import Profile
-from hwsim.numbers import Capability
 
 T = TypeVar("T")
 
@@ -98,6 +96,7 @@ class SoakResult:
     hours: float = 0.0
     faults: dict[str, int] = field(default_factory=dict)
     gave_up: dict[str, int] = field(default_factory=dict)
+    excuses: dict[str, int] = field(default_factory=dict)
     trace: str = ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -115,109 +114,13 @@ class SoakResult:
             "simulated_hours": round(self.hours, 3),
             "faults": self.faults,
             "gave_up": self.gave_up,
+            "excuses": self.excuses,
             "trace": self.trace,
         }
 
     @property
     def passed(self) -> bool:
         return self.wrong_good == 0 and self.boards == self.good + self.unconfirmed + self.failed
-
-
-def excuse_for(
-    place: tuple[int, int],
-    key: BoardKey,
-    found: list[list[int]],
-    wanted: list[list[int]],
-    struck: Counter[str],
-    capabilities: int,
-    *,
-    spoilt: bool,
-) -> str | None:
-    """The closed list: why a machine with these sensors can't have seen that a board is wrong, or None.
-
-    found, wanted: cards of the four pockets, sorted. struck: faults of this attempt. Everything that is not on this
-    list is a fault of ours.
-    """
-    displaced = sum(len(set(have) - set(want)) for have, want in zip(found, wanted, strict=True))
-    if not capabilities & Capability.LABEL:
-        if place[0] != key.board:
-            return "another board, confirmed without looking, and no label reader" if struck["blind-key"] else None
-        if spoilt:
-            return "dealt into once more in place of another board, and no label reader"
-    rotated = any(found == wanted[turn:] + wanted[:turn] for turn in (1, 2, 3))
-    if not capabilities & Capability.ORIENTATION and struck["turned"] and rotated:
-        return "the board lay turned, and nobody sees how it lies"
-    if struck["misread"] >= 2 and displaced == 2:
-        return "two cards were each taken for the other without any doubt"
-    if not capabilities & Capability.EXIT and struck["gate-stuck"] and displaced:
-        return "a deflector stuck, and there are no exit sensors"
-    if struck["leftover"]:
-        return "a card was left in the board, and nothing counts what lies in the pockets"
-    return None
-
-
-class _Judge:
-    """Compares claims with the physical world at the moment they are made, and at the end."""
-
-    def __init__(self, machine: SoakMachine, made: Plan, *, excuses: bool) -> None:
-        self._machine = machine
-        self._excuses = excuses
-        self._hands = {item.key: [list(hand) for hand in item.deal.hands] for item in made.items}
-        self._struck: dict[BoardKey, Counter[str]] = {}
-        self.wrong: dict[BoardKey, bool] = {}
-        self._hash = hashlib.sha256()
-        self.stops = 0
-
-    def hear(self, event: ProgressEvent) -> None:
-        machine = self._machine
-        match event:
-            case BoardBegan():
-                # What struck since the board before was ended, its insertion included, belongs to this attempt.
-                self._note(f"began {event.board}.{event.copy} at {machine.agenda.now:.6f}")
-            case BoardEnded():
-                key = BoardKey(event.board, event.copy)
-                self._struck[key] = Counter(machine.on_attempt)
-                machine.on_attempt.clear()
-                self._note(f"{event.state.value} {key} {'+'.join(event.reasons)} at {machine.agenda.now:.6f}")
-                slot = machine.world.slot or (event.board, event.copy)
-                if event.cards_moved and slot != (event.board, event.copy):
-                    machine.spoilt.add(slot)
-                if event.state is BoardState.GOOD:
-                    self._compare(key, slot)
-            case Stopped():
-                self.stops += 1
-            case CardCounted() | JobEnded():
-                pass
-
-    def at_the_end(self, states: dict[BoardKey, BoardState]) -> None:
-        """Every board once more, as it stands on the shelf."""
-        for key, state in states.items():
-            if state is BoardState.GOOD and key not in self.wrong:
-                self._compare(key, (key.board, key.copy))
-
-    def _compare(self, key: BoardKey, place: tuple[int, int]) -> None:
-        pockets = self._machine.world.boards.get(place, [[], [], [], []])
-        found = [sorted(map(face, cards)) for cards in pockets]
-        if place[0] == key.board and found == self._hands[key]:
-            self.wrong.pop(key, None)
-            return
-        excuse = excuse_for(
-            place,
-            key,
-            found,
-            self._hands[key],
-            self._struck.get(key, Counter()),
-            self._machine.profile.capabilities,
-            spoilt=place in self._machine.spoilt,
-        )
-        self.wrong[key] = self._excuses and excuse is not None
-
-    def _note(self, line: str) -> None:
-        self._hash.update(line.encode())
-
-    @property
-    def trace(self) -> str:
-        return self._hash.hexdigest()[:16]
 
 
 def soak(options: SoakOptions) -> SoakResult:
@@ -232,7 +135,8 @@ def _plan_of(options: SoakOptions) -> Plan:
     copies = 1 if options.boards <= 36 else max(2, -(-options.boards // 999))
     numbers = -(-options.boards // copies)
     deals = new_set(range(1, numbers + 1), seed=f"soak {options.seed}")
-    whole = plan(deals.boards, copies, set_id=deals.id)
+    # By copy, so that odd and even boards take turns, and red packs and blue ones.
+    whole = plan(deals.boards, copies, order="by-copy", set_id=deals.id)
     return Plan(whole.set_id, whole.items[: options.boards], copies)
 
 
@@ -250,7 +154,7 @@ async def _soak(options: SoakOptions, directory: Path) -> SoakResult:
         flaw=options.flaw,
     )
     line = RoomLine(machine, BAUD, options.rates.byte_error, options.seed)
-    judge = _Judge(machine, made, excuses=options.excuses)
+    judge = Judge(machine, made, excuses=options.excuses)
     claims = ClaimsFile(options.evidence, clock) if options.evidence is not None else None
     journal = _MortalJournal.open(directory / "dealing.db", clock=clock, threaded=False)
     assert isinstance(journal, _MortalJournal)
@@ -276,8 +180,9 @@ async def _soak(options: SoakOptions, directory: Path) -> SoakResult:
     result.good = counted[BoardState.GOOD]
     result.unconfirmed = counted[BoardState.UNCONFIRMED]
     result.failed = counted[BoardState.FAILED]
-    result.wrong_good = sum(not excused for excused in judge.wrong.values())
-    result.wrong_undetectable = sum(judge.wrong.values())
+    result.wrong_good = sum(excuse is None for excuse in judge.wrong.values())
+    result.wrong_undetectable = len(judge.wrong) - result.wrong_good
+    result.excuses = dict(sorted(Counter(excuse for excuse in judge.wrong.values() if excuse).items()))
     result.attempts = len(attempts)
     result.redeals = len(attempts) - len({attempt.key for attempt in attempts})
     result.stops = judge.stops
@@ -297,7 +202,7 @@ async def _one_life(
     made: Plan,
     line: RoomLine,
     journal: _MortalJournal,
-    judge: _Judge,
+    judge: Judge,
     claims: ClaimsFile | None,
     clock: LoopClock,
 ) -> bool:

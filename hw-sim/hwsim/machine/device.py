@@ -10,18 +10,17 @@ import hashlib
 import random
 from collections.abc import Sequence
 
-from hwsim.agenda import Agenda
-from hwsim.evidence import Evidence, NoEvidence
-from hwsim.machine.faults import Fault, FaultPlan, detectable
+from hwsim.evidence import Evidence
+from hwsim.machine.bench import Bench
+from hwsim.machine.faults import Fault, FaultPlan
 from hwsim.machine.firmware import ACCEPTS, Firmware
 from hwsim.machine.mechanics import Mechanics
 from hwsim.machine.nonvolatile import NonVolatile
-from hwsim.machine.operator import Operator
+from hwsim.machine.pack import back_of
 from hwsim.machine.parts import Panel, Sensors
 from hwsim.machine.profile import PROFILES, Profile
-from hwsim.machine.world import BoardKey, World
-from hwsim.memory import Media
-from hwsim.numbers import Hopper
+from hwsim.memory import Media, PowerCut
+from hwsim.numbers import BackColour
 from hwsim.session import Message, Session, SessionUp
 from hwsim.speeds import SPEEDS, Speed
 
@@ -33,8 +32,8 @@ def device_id(seed: int, what: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}:{what}".encode()).digest()[:8], "little")
 
 
-class Machine:
-    """seed: fixes shuffles, noise and timings by event count. chance: draws what has to differ at every start."""
+class Machine(Bench):
+    """chance: draws what has to differ at every start."""
 
     role = "machine"
 
@@ -52,31 +51,35 @@ class Machine:
         operator: bool = True,
         byte_time: float = 0.0,
         sorted_pack: bool = False,
+        two_packs: bool = False,
     ) -> None:
-        self._media = media
-        self._sorted_pack = sorted_pack
-        self._seed = f"{seed}:machine"
+        super().__init__(
+            media,
+            now,
+            seed=seed,
+            speed=speed,
+            profile=profile,
+            evidence=evidence,
+            sorted_pack=sorted_pack,
+            two_packs=two_packs,
+        )
+        self._faults = self._planned(faults)
         self._device_id = device_id(seed, "machine")
-        self._speed = speed
         self._true_profile = profile
-        self.profile = profile.at_speed(speed)
-        self.evidence = evidence or NoEvidence()
         self._chance = chance or random.SystemRandom()
         self._byte_time = byte_time
-        self._start = now
-        self.agenda = Agenda(now)
-        self.world = World(media.log("world"))
-        self._faults = FaultPlan(list(faults), self.world.used_faults)
-        self._unplug: float | None = None
         self._with_operator = operator
-        self.panel = Panel()
         self.session: Session | None = None
         self.firmware: Firmware | None = None
         self._power_on()
 
+    def _planned(self, faults: Sequence[Fault]) -> FaultPlan:
+        return FaultPlan(list(faults), self.world.used_faults)
+
     # -- power --------------------------------------------------------------------------------------------------------
 
     def _power_on(self) -> None:
+        self._tear(None)
         nv = NonVolatile(self._media, self._device_id)
         nv.count_boot()
         self.panel = Panel()
@@ -96,7 +99,8 @@ class Machine:
             label=lambda: world.slot[0] if world.slot else 0,
             orientation=lambda: world.orientation,
             cover_closed=lambda: world.cover_closed,
-            hopper=lambda: Hopper.LOADED if world.hopper else Hopper.EMPTY,
+            hopper=self.hopper,
+            back=lambda: back_of(world.hopper[0]) if world.hopper else BackColour.NONE,
             on_belt=lambda: len(world.belt),
         )
         firmware = Firmware(
@@ -114,7 +118,18 @@ class Machine:
         self.session = Session(
             lambda number: firmware.hello(number, 16), ACCEPTS, self.agenda.now, byte_time=self._byte_time
         )
-        self.operator = Operator(world, self.panel, self, self.agenda, self._speed, self._seed)
+        self.operator = self._operator()
+
+    def _tear(self, after: int | None) -> None:
+        """The supply fails after so many bytes have been stored, None: it does not."""
+        for name in ("machine-0", "machine-1", "machine-jobs-0", "machine-jobs-1"):
+            self._media.medium(name).cut_after = after
+
+    def restart(self) -> None:
+        """The machine's program starts anew by itself: the motors stop, what is on the belt stays there."""
+        self.mechanics.freeze()
+        self.agenda.clear()
+        self._power_on()
 
     def power_cut(self, seconds: float) -> None:
         """The supply fails now and comes back after ``seconds``. What is on the belt stays there."""
@@ -133,16 +148,24 @@ class Machine:
     # -- sans-IO ------------------------------------------------------------------------------------------------------
 
     def receive(self, data: bytes, now: float) -> None:
-        self.agenda.run(now)
+        self._advance(now)
         if self.session is not None:
             self.session.receive(data, now)
         self._work(now)
 
     def tick(self, now: float) -> None:
-        self.agenda.run(now)
+        self._advance(now)
         if self.session is not None:
             self.session.tick(now)
         self._work(now)
+
+    def _advance(self, now: float) -> None:
+        while True:
+            try:
+                self.agenda.run(now)
+                return
+            except PowerCut:
+                self.power_cut(self._dark_for)
 
     def next_deadline(self) -> float | None:
         times = [self.agenda.next_time(), self.session.next_deadline() if self.session is not None else None]
@@ -153,7 +176,7 @@ class Machine:
 
     def line_down(self, now: float) -> None:
         """The line itself says that nobody is there any more (a TCP connection was closed)."""
-        self.agenda.run(now)
+        self._advance(now)
         if self.session is not None:
             self.session.line_down()
         self._work(now)
@@ -162,110 +185,40 @@ class Machine:
         if self.session is not None:
             self.session.bye(reason)
 
-    def take_unplug(self) -> float | None:
-        """Seconds for which the line has to be unplugged now, once, or None."""
-        seconds, self._unplug = self._unplug, None
-        return seconds
-
     def _work(self, now: float) -> None:
         for _ in range(1000):
-            session, firmware = self.session, self.firmware
-            while session is not None and firmware is not None and session.events:
-                event = session.events.popleft()
-                if isinstance(event, SessionUp):
-                    firmware.session_up()
-                elif isinstance(event, Message):
-                    firmware.message(event.kind, event.fields)
-                else:
-                    firmware.session_down()
-            self.mechanics.poke()
-            if self._with_operator and firmware is not None:
-                self.operator.look()
-            due = self.agenda.next_time()
-            if due is None or due > now:
-                return
-            self.agenda.run(now)
+            try:
+                if not self._turn(now):
+                    return
+            except PowerCut:
+                self.power_cut(self._dark_for)
 
-    # -- faults and evidence ------------------------------------------------------------------------------------------
+    def _turn(self, now: float) -> bool:
+        """Do what is to be done at this moment; True when more may be due."""
+        session, firmware = self.session, self.firmware
+        while session is not None and firmware is not None and session.events:
+            event = session.events.popleft()
+            if isinstance(event, SessionUp):
+                firmware.session_up()
+            elif isinstance(event, Message):
+                firmware.message(event.kind, event.fields)
+            else:
+                firmware.session_down()
+        self.mechanics.poke()
+        if self._with_operator and firmware is not None:
+            self.operator.look()
+        due = self.agenda.next_time()
+        if due is None or due > now:
+            return False
+        self.agenda.run(now)
+        return True
 
-    def _at(self) -> float:
-        return round(self.agenda.now - self._start, 3)
-
-    def _report_fault(self, fault: Fault) -> None:
-        number, copy = self.world.slot or (0, 0)
-        seen = detectable(fault.kind, self.profile)
-        line = {"kind": fault.kind, "board": number, "copy": copy, "detectable": seen, "at": self._at()}
-        self.evidence.write("faults", line)
-
-    def _after_card(self, total: int) -> None:
-        due = self._faults.due(total, "unplug", "power-cut", "cover", "pull")
-        if due is None:
-            return
-        number, fault = due
-        self._faults.mark(number)
-        self.world.do("fault", number)
-        self._report_fault(fault)
-        if fault.kind == "unplug":
-            self._unplug = fault.option("for", 1.0)
-        elif fault.kind == "power-cut":
-            # Not from inside the moving parts: they are about to book what this cut prevents.
-            self.agenda.after(0.0, lambda: self.power_cut(fault.option("for", 0.3)))
-        elif fault.kind == "cover":
-            self.agenda.after(0.0, lambda: self.cover(False))
-        else:
-            self.agenda.after(0.0, self.pull)
-
-    def close(self) -> None:
-        """The end of the run: the truth about every board, once more."""
-        for key in sorted(self.world.boards):
-            self.evidence.write("truth", self.world.truth(key, self._at()))
-        self.evidence.close()
-
-    def statistics(self) -> dict[str, object]:
-        return {"cards_fed": self.world.fed, "boards": len(self.world.boards), "packs": self.world.packs}
-
-    # -- hands --------------------------------------------------------------------------------------------------------
-
-    def insert(self, key: BoardKey, orientation: int = 0) -> None:
-        self.world.do("insert", *key, orientation)
-        if self.firmware is not None:
-            self.firmware.on_board()
-
-    def pull(self) -> None:
-        key = self.world.slot
-        if key is None:
-            return
-        self.evidence.write("truth", self.world.truth(key, self._at()))
-        self.world.do("pull")
-        if self.firmware is not None:
-            self.firmware.on_board()
-
-    def load(self, cards: list[int]) -> None:
-        """A pack, shuffled unless a sorted one is wanted for a test deal, into the hopper."""
-        order = sorted(cards)
-        if not self._sorted_pack:
-            random.Random(f"{self._seed}:shuffle:{self.world.shuffles}").shuffle(order)
-        self.world.do("load", order)
-        if self.firmware is not None:
-            self.firmware.on_hopper()
-
-    def clear_belt(self) -> None:
-        """Cards that lie on the belt go back on top of the hopper."""
-        for card in reversed(self.world.belt):
-            self.world.do("back", card)
-        if self.firmware is not None:
-            self.firmware.on_hopper()
-
-    def gather(self) -> None:
-        self.world.do("gather")
-        if self.firmware is not None:
-            self.firmware.on_hopper()
-
-    def cover(self, closed: bool) -> None:
-        self.world.do("cover", closed)
-        if self.firmware is not None:
-            self.firmware.on_cover()
-
-    def press_key(self) -> None:
-        if self.firmware is not None:
-            self.firmware.on_key()
+    def _changed(self, what: str) -> None:
+        firmware = self.firmware
+        if firmware is not None:
+            {
+                "board": firmware.on_board,
+                "cover": firmware.on_cover,
+                "hopper": firmware.on_hopper,
+                "key": firmware.on_key,
+            }[what]()

@@ -6,6 +6,7 @@ first), counted in the state folder, so it strikes once whatever the timing and 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -22,8 +23,14 @@ KINDS = {
     "misfeed": "the roller slips and no card comes",
     "cover": "somebody opens the cover",
     "pull": "somebody pulls the board out",
+    "scuff": "one module of the card, and of one that differs in it, is damaged for good",
+    "dirty-optics": "a fingerprint on the glass, until somebody cleans it",
+    "sunlight": "sunlight falls in for `for` cards (default 40)",
+    "exit-noise": "an exit sensor sees nothing, or a card where none is",
     "unplug": "the line is unplugged for `for` seconds (default 1)",
-    "power-cut": "the machine loses its supply for `for` seconds (default 0.3)",
+    "power-cut": "the machine loses its supply for `for` seconds (default 0.3), `after` seconds after the feed",
+    "torn-write": "the supply fails `after` bytes into what the machine stores next, for `for` seconds",
+    "firmware-restart": "the machine's program starts anew, power and line stay",
 }
 
 
@@ -59,7 +66,7 @@ def parse_fault(text: str, kinds: Mapping[str, str] = KINDS) -> Fault:
         options = {name: float(value) for name, value in (item.split("=", 1) for item in more)}
     except ValueError:
         raise FaultError(f"a fault is written KIND@N or KIND@N,for=NUMBER, not {text!r}") from None
-    if card < 1 or set(options) - {"for"}:
+    if card < 1 or set(options) - {"for", "after"}:
         raise FaultError(f"a fault is written KIND@N or KIND@N,for=NUMBER with N from 1 on, not {text!r}")
     return Fault(kind, card, options)
 
@@ -70,6 +77,13 @@ class FaultPlan:
     def __init__(self, faults: list[Fault], used: list[int]) -> None:
         self._faults = faults
         self._used = set(used)
+
+    dirt = 0.0
+    """Margin that dirt takes for every 1000 cards since the last cleaning; rollers become slower with it."""
+
+    def worn(self, card: int, noise: random.Random) -> bool:
+        """Whether this look at this card suffers from wear."""
+        return False
 
     def due(self, card: int, *kinds: str) -> tuple[int, Fault] | None:
         """The next unused fault of these kinds whose time has come with the ``card``-th card, and its number."""

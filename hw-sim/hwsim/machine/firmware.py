@@ -69,6 +69,7 @@ class Firmware:
         self._pausing = False
         self._unsent_fault: Fields | None = None
         self._hopper = sensors.hopper()
+        self._back = sensors.back()
         panel.hopper_empty = self._hopper == Hopper.EMPTY
         mechanics.listener = self
 
@@ -102,6 +103,8 @@ class Firmware:
             "margin_min": self.profile.margin_min if self.profile.can(Capability.MARGIN) else 0,
         }
         self._send(Kind.MACHINE_INFO, info)
+        if self.profile.can(Capability.PACK_COLOUR):
+            self._send(Kind.PACK, {"colour": self.sensors.back()})
         if self._unsent_fault is not None and self._send(Kind.FAULT, self._unsent_fault):
             self._unsent_fault = None
 
@@ -272,7 +275,8 @@ class Firmware:
     def on_exit(self, transit: Transit) -> None:
         exits = self.profile.can(Capability.EXIT)
         # Without an exit sensor the machine believes its deflectors: where none is lifted a card runs to the end.
-        pocket = transit.seen if exits else transit.wanted if transit.wanted < 4 else self.profile.pocket_order[3]
+        sent = transit.wanted if transit.wanted < 4 else self.profile.pocket_order[3]
+        pocket = transit.seen if transit.seen < 4 else sent
         if self.sensors.seated():
             self.counts[pocket] += 1
         if self.job is None:
@@ -412,6 +416,10 @@ class Firmware:
         if state != self._hopper:
             self._hopper = state
             self._send(Kind.HOPPER, {"hopper": state})
+        back = self.sensors.back()
+        if self.profile.can(Capability.PACK_COLOUR) and back != self._back:
+            self._back = back
+            self._send(Kind.PACK, {"colour": back})
 
     def on_board(self) -> None:
         """The board switch has changed."""

@@ -53,7 +53,7 @@ def check_start(machine: Firmware, f: Fields) -> Reason:
         return reason
     if any(machine.counts) or machine.sensors.on_belt():
         return Reason.POCKETS_NOT_EMPTY
-    if machine.sensors.hopper() == Hopper.EMPTY:
+    if machine.sensors.hopper() != Hopper.LOADED:
         return Reason.HOPPER_EMPTY
     return Reason.NONE
 
@@ -75,7 +75,7 @@ def check_resume(machine: Firmware, f: Fields) -> Reason:
         return reason
     if machine.sensors.on_belt():
         return Reason.POCKETS_NOT_EMPTY
-    if job.fed < PACK and machine.sensors.hopper() == Hopper.EMPTY:
+    if job.fed < PACK and machine.sensors.hopper() != Hopper.LOADED:
         return Reason.HOPPER_EMPTY
     return Reason.NONE
 

@@ -13,10 +13,10 @@ from typing import Protocol
 
 from hwsim.agenda import Agenda, Booking
 from hwsim.machine.faults import Fault, FaultPlan
-from hwsim.machine.pack import CODE, MODULES, NOT_READ, Reading, face, read_code
+from hwsim.machine.pack import NOT_READ, STOP_CARD, Reading
 from hwsim.machine.profile import Profile
+from hwsim.machine.sight import Light
 from hwsim.machine.world import World
-from hwsim.numbers import Capability
 
 OWN_RETRIES = 3
 
@@ -33,6 +33,17 @@ class Transit:
     exit_at: float = 0.0
     seen: int = 255
     gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What truly happened to cards that passed together. stuck: the deflector that was to lift did not."""
+
+    cards: tuple[int, ...]
+    taken: int  # the card that the machine took the first of them for
+    wanted: int
+    pocket: int
+    stuck: bool
 
 
 class Listener(Protocol):
@@ -88,6 +99,8 @@ class Mechanics:
         self._feeding: Booking | None = None
         self._stuck_for = 0
         self._slips = 0
+        self.light = Light(world, profile, faults, self._strike)
+        self.witness: Callable[[Passage], None] | None = None
 
     # -- what the firmware can switch ---------------------------------------------------------------------------------
 
@@ -154,11 +167,13 @@ class Mechanics:
             self._held_back = True
             return
         world, profile = self.world, self.profile
-        if not world.hopper:
+        if not world.hopper or world.hopper[0] == STOP_CARD:
             self.stop()
             self._later(profile.card_time, lambda: self._no_card(False))
             return
         number = world.fed + 1
+        slower = self._slower()
+        pace = profile.card_time * slower
         if fault := self._strike(number, "misfeed"):
             self._slips = int(fault.option("for", 1))
         if self._slips:
@@ -167,26 +182,26 @@ class Mechanics:
             self._slips = 0
             if slipped:
                 self.stop()
-                self._later(profile.card_time * tries, lambda: self._no_card(True))
+                self._later(pace * tries, lambda: self._no_card(True))
             else:
-                self._feed_after(profile.card_time * tries)
+                self._feed_after(pace * tries)
             return
         double = self._strike(number, "double-feed") is not None and len(world.hopper) > 1
+        double = double and world.hopper[1] != STOP_CARD
         noise = self._noise("card")
         cards = world.hopper[: 2 if double else 1]
         world.do("feed", len(cards))
         transit = Transit(self._agenda.now)
         self.listener.on_fed(transit)
-        if not world.hopper:
-            self.listener.on_hopper()
-        beam = 4000 * self.true_card_time * noise.gauss(1.0, 0.02)
+        self.listener.on_hopper()
+        beam = 4000 * self.true_card_time * slower * noise.gauss(1.0, 0.02)
         transit.beam = max(1, min(0xFFFF, round(beam * (1.8 if double else 1.0))))
         if self._strike(number, "jam"):
             self.stop()
             self._later(4 * profile.card_time, lambda: self._jam(transit))
         else:
             self._later(profile.read_time, lambda: self._read(transit, cards, number, noise))
-            interval = profile.card_time + noise.uniform(-profile.card_spread, profile.card_spread)
+            interval = pace + noise.uniform(-profile.card_spread, profile.card_spread)
             if self._running:
                 self._feed_after(interval)
         self._after_card(world.fed)
@@ -201,18 +216,13 @@ class Mechanics:
 
     # -- reading and sorting ------------------------------------------------------------------------------------------
 
+    def _slower(self) -> float:
+        """A dirty roller slips: half a percent for every thousand cards, fifty times that in a harsh world."""
+        world = self.world
+        return 1.0 + 0.005 * self._faults.dirt * (world.fed - world.cleaned_at) / 1000
+
     def _look(self, card: int, number: int, noise: random.Random) -> Reading:
-        raw = CODE[face(card)]
-        if self._strike(number, "misread"):
-            raw = noise.choice([word for word in CODE[:52] if word != raw])
-        elif self._strike(number, "smudge"):
-            raw ^= 1 << noise.randrange(MODULES)
-        elif self._strike(number, "unreadable"):
-            raw = 0
-        reading = read_code(raw, noise.randrange(-12, 13))
-        if not self.profile.can(Capability.MARGIN):
-            reading = Reading(reading.raw, reading.best, 255, 0)
-        return reading
+        return self.light.read(self.light.sight(card, number, noise), noise)
 
     def _read(self, transit: Transit, cards: list[int], number: int, noise: random.Random) -> None:
         assert self.listener is not None
@@ -221,22 +231,29 @@ class Mechanics:
         transit.wanted = self.listener.on_read(transit)
         order = self.profile.pocket_order
         lifted = order.index(transit.wanted) if transit.wanted in order[:3] else None
+        stuck = False
         if lifted is not None:
             if fault := self._strike(number, "gate-stuck"):
                 self._stuck_for = int(fault.option("for", 1))
             if self._stuck_for:
                 self._stuck_for -= 1
-                lifted = None
+                lifted, stuck = None, True
         place = 3 if lifted is None else lifted
         travel = self.profile.pitch * (place + 1) * max(0.5, noise.gauss(1.0, self.profile.pitch_sigma))
-        self._later(travel, lambda: self._exit(transit, cards, order[place]))
+        passage = Passage(tuple(cards), transit.reading.best, transit.wanted, order[place], stuck)
+        self._later(travel, lambda: self._leave(transit, passage, number, noise))
+
+    def _leave(self, transit: Transit, passage: Passage, number: int, noise: random.Random) -> None:
+        if self.witness is not None:
+            self.witness(passage)
+        transit.seen = self.light.exit(passage.pocket, number, noise)
+        self._exit(transit, list(passage.cards), passage.pocket)
 
     def _exit(self, transit: Transit, cards: list[int], pocket: int) -> None:
         assert self.listener is not None
         for card in cards:
             self.world.do("drop", card, self.world.printed_seat(pocket))
         transit.exit_at = self._agenda.now
-        transit.seen = pocket if self.profile.can(Capability.EXIT) else 255
         transit.gone = True
         self.listener.on_exit(transit)
 
@@ -252,6 +269,6 @@ class Mechanics:
         now = self._agenda.now
         noise = random.Random(f"{self._seed}:back:{self.world.fed}:{index}")
         beam = max(1, min(0xFFFF, round(4000 * self.true_card_time * noise.gauss(1.0, 0.02))))
-        reading = read_code(CODE[face(card)], noise.randrange(-12, 13))
+        reading = self.light.read(self.light.standing(card, noise), noise)
         self.listener.on_read_back(Transit(now, reading, now, beam, pocket, now, pocket, True))
         self._later(self.profile.card_time, lambda: self._read_next(cards, index + 1))

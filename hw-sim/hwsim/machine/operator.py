@@ -2,6 +2,9 @@
 
 The display's machine-readable action says what to do next; the text is for real people. If a display stands still
 although it has been obeyed, and the machine is not running, the operator does it again after a while, as people do.
+
+A pack with red backs goes into odd boards, one with blue backs into even ones, as clubs do it. Whether a pack is whole
+is judged by counting: nobody looks at the faces. With another pack asked for, rollers and optics are cleaned as well.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from hwsim.agenda import Agenda, Booking
-from hwsim.machine.pack import face, pack_of
+from hwsim.machine.pack import STOP_CARD
 from hwsim.machine.parts import Panel
 from hwsim.machine.world import BoardKey, World
 from hwsim.numbers import Action
@@ -25,6 +28,12 @@ class Hands(Protocol):
 
     def load(self, cards: list[int]) -> None: ...
 
+    def add_stop_card(self) -> None: ...
+
+    def take_stop_card(self) -> None: ...
+
+    def unload(self) -> None: ...
+
     def clear_belt(self) -> None: ...
 
     def gather(self) -> None: ...
@@ -34,8 +43,24 @@ class Hands(Protocol):
     def press_key(self) -> None: ...
 
 
+CLEAN_AFTER = 3700
+"""Cards after which rollers and optics are cleaned in any case: about two sets of boards."""
+
+
 class Operator:
-    def __init__(self, world: World, panel: Panel, hands: Hands, agenda: Agenda, speed: Speed, seed: str) -> None:
+    """two_packs: two packs at a time go into the hopper, with a stop card between."""
+
+    def __init__(
+        self,
+        world: World,
+        panel: Panel,
+        hands: Hands,
+        agenda: Agenda,
+        speed: Speed,
+        seed: str,
+        two_packs: bool = False,
+    ) -> None:
+        self._two_packs = two_packs
         self._world = world
         self._panel = panel
         self._hands = hands
@@ -92,7 +117,10 @@ class Operator:
         match action:
             case Action.INSERT_BOARD | Action.SWAP_BOARD:
                 if self._panel.hopper_empty and not world.hopper and action == Action.INSERT_BOARD:
-                    self._load_pack()
+                    self._load(key)
+                    return True
+                if world.hopper[:1] == [STOP_CARD]:
+                    hands.take_stop_card()
                     return True
                 if world.slot is not None:
                     hands.pull()
@@ -119,9 +147,15 @@ class Operator:
                     return None
                 hands.pull()
             case Action.LOAD_PACK:
-                if world.hopper:
+                if world.hopper[:1] == [STOP_CARD]:
+                    hands.take_stop_card()
+                elif world.hopper:
                     return None
-                self._load_pack()
+                else:
+                    self._load(key)
+            case Action.CHANGE_PACK:
+                hands.unload()
+                self._load(key)
             case Action.CONFIRM_BOARD:
                 if world.slot != key:
                     return None  # the number on the board is another one: not confirmed
@@ -137,36 +171,51 @@ class Operator:
                 return None
         return False
 
-    def _load_pack(self) -> None:
-        """Shuffle a whole pack from the table top, or a new one, and put it into the hopper."""
-        packs: dict[int, list[int]] = {}
-        for card in self._world.table:
-            packs.setdefault(pack_of(card), []).append(card)
-        whole = [cards for _, cards in sorted(packs.items()) if len({face(card) for card in cards}) == 52]
+    def colour_for(self, key: BoardKey) -> int | None:
+        """The backs that belong into a board: 0 red, 1 blue; None when no board is named."""
+        return None if key[0] == 0 else (key[0] + 1) & 1
+
+    def _load(self, key: BoardKey) -> None:
+        """A pack for this board into the hopper, and below a stop card one for the next, if the machine knows those."""
+        world = self._world
+        if world.fed - world.cleaned_at >= CLEAN_AFTER:
+            world.do("clean")
+        colour = self.colour_for(key)
+        self._load_pack(colour)
+        if self._two_packs and colour is not None:
+            self._hands.add_stop_card()
+            self._load_pack(1 - colour)
+
+    def _load_pack(self, colour: int | None) -> None:
+        """Shuffle a pack of 52 from the table top, or a new one, and put it into the hopper."""
+
+        def fits() -> list[list[int]]:
+            heaps = sorted(self._world.heaps().items())
+            return [cards for pack, cards in heaps if len(cards) == 52 and colour in (None, pack & 1)]
+
+        whole = fits()
         if not whole:
-            number = self._world.packs
-            self._world.do("new_pack")
-            whole = [[card for card in self._world.table if pack_of(card) == number]]
+            self._world.do("new_pack", *(() if colour is None else (colour,)))
+            whole = fits()
         self._hands.load(whole[0])
 
     def _collect(self, key: BoardKey, replace: bool) -> None:
         """All cards of the attempt out of board, belt and hopper; the pack, shuffled, back into the hopper."""
         world, hands = self._world, self._hands
         board = world.slot or key
+        loose = set(world.belt)
         if world.slot is not None:
             hands.pull()
         if board in world.boards:
+            loose.update(card for pocket in world.boards[board] for card in pocket)
             world.do("empty", *board)
+        loose.update(world.hopper[: world.hopper.index(STOP_CARD)] if STOP_CARD in world.hopper else world.hopper)
         hands.gather()
-        packs: dict[int, list[int]] = {}
-        for card in world.table:
-            packs.setdefault(pack_of(card), []).append(card)
-        if not packs:
-            self._load_pack()
-            return
-        number = max(packs, key=lambda pack: (len(packs[pack]), pack))
-        if replace or len(packs[number]) != 52:
-            world.do("discard", packs[number])
-            self._load_pack()
-        else:
-            hands.load(packs[number])
+        if replace:
+            world.do("clean")
+        heaps = world.heaps()
+        used = {world.heap_of(card) for card in loose if card != STOP_CARD}
+        for pack in sorted(used & set(heaps)):
+            if len(heaps[pack]) != 52 or (replace and len(loose & set(heaps[pack])) > 1):
+                world.do("discard", heaps[pack])
+        self._load(key)

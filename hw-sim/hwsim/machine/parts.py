@@ -10,13 +10,14 @@ from hwsim.numbers import Action
 
 @dataclass(slots=True)
 class Sensors:
-    """Seated board, its label and how it lies, cover, hopper, and the beam over the belt."""
+    """Seated board, its label and how it lies, cover, hopper, the back on top of it, and the beam over the belt."""
 
     seated: Callable[[], bool]
     label: Callable[[], int]
     orientation: Callable[[], int]
     cover_closed: Callable[[], bool]
     hopper: Callable[[], int]
+    back: Callable[[], int]
     on_belt: Callable[[], int]
 
 

@@ -33,6 +33,7 @@ class Profile:
     margin_min: int
     capabilities: int
     pocket_order: tuple[int, int, int, int] = (0, 1, 3, 2)
+    code: str = "strong"  # printed on the cards, see pack.py
 
     def can(self, capability: int) -> bool:
         return bool(self.capabilities & capability)
@@ -65,7 +66,7 @@ PROFILES = {
         0.05,
         READER_BARCODE,
         150,
-        _BASE | Capability.LABEL | Capability.ORIENTATION | Capability.BEAM,
+        _BASE | Capability.LABEL | Capability.ORIENTATION | Capability.BEAM | Capability.PACK_COLOUR,
     ),
     "camera": Profile(
         "camera",

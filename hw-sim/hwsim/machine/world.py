@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hwsim.machine.pack import face, new_pack
+from hwsim.machine.pack import STOP_CARD, face, new_pack, pack_of
 from hwsim.memory import Log
 
 BoardKey = tuple[int, int]  # number on the label, copy
 SEATS = "NESW"
 _PLAIN = (
     *("hopper", "belt", "table", "slot", "orientation", "cover_closed"),
-    *("packs", "shuffles", "fed", "used_faults"),
+    *("packs", "shuffles", "fed", "used_faults", "strayed", "scuffed", "cleaned_at", "smeared", "sun_until"),
 )
 
 
@@ -38,6 +38,11 @@ class World:
         self._rewrite_at = Log.REWRITE_AT
         self.fed = 0
         self.used_faults: list[int] = []
+        self.strayed: list[tuple[int, int]] = []  # cards that got among those of another pack, and that pack
+        self.scuffed: list[tuple[int, int]] = []  # cards with a module that is scratched or dirty, and that module
+        self.cleaned_at = 0  # cards fed when rollers and optics were cleaned last
+        self.smeared = False  # a fingerprint on the glass
+        self.sun_until = 0  # sunlight falls in until so many cards have been fed
         for entry in log.load():
             if entry.startswith(b"{"):
                 self._restore(json.loads(entry))
@@ -68,6 +73,8 @@ class World:
             self.boards[key], self.lay[key] = part["pockets"], part["lay"]
             return
         for name, value in part.items():
+            if name in ("strayed", "scuffed"):
+                value = [(first, second) for first, second in value]
             setattr(self, name, (value[0], value[1]) if name == "slot" and value else value)
 
     def _apply(self, change: list[Any]) -> None:
@@ -79,6 +86,15 @@ class World:
             case ["new_pack"]:  # from the cupboard to the table top
                 self.table += new_pack(self.packs)
                 self.packs += 1
+            case ["new_pack", colour]:  # the same, with red (0) or blue (1) backs
+                self.packs += (self.packs + colour) & 1
+                self.table += new_pack(self.packs)
+                self.packs += 1
+            case ["stop_card"]:  # behind what is in the hopper
+                self.hopper.append(STOP_CARD)
+            case ["take_stop_card"]:
+                if self.hopper[:1] == [STOP_CARD]:
+                    del self.hopper[0]
             case ["feed", count]:
                 self.belt += self.hopper[:count]
                 del self.hopper[:count]
@@ -105,11 +121,30 @@ class World:
                     self.table += pocket
                     pocket.clear()
             case ["gather"]:  # hopper and belt onto the table top
-                self.table += self.hopper + self.belt
+                self.table += [card for card in self.hopper + self.belt if card != STOP_CARD]
                 self.hopper.clear()
                 self.belt.clear()
+            case ["unload"]:  # the hopper alone onto the table top
+                self.table += [card for card in self.hopper if card != STOP_CARD]
+                self.hopper.clear()
             case ["discard", cards]:  # a pack that can't be used leaves the room
                 self._take_away(set(cards))
+            case ["stray", card, pack]:  # it gets among the cards of another pack, and nobody looks
+                self.strayed = [(c, p) for c, p in self.strayed if c != card]
+                if pack != pack_of(card):
+                    self.strayed.append((card, pack))
+            case ["scuff", card, module]:
+                self.scuffed.append((card, module))
+            case ["clean"]:
+                self.cleaned_at = self.fed
+                self.smeared = False
+            case ["smear"]:
+                self.smeared = True
+            case ["sun", until]:
+                self.sun_until = until
+            case ["by_hand", number, copy, seat, place, other]:  # a card of a board into another of its pockets
+                pockets = self.boards[(number, copy)]
+                pockets[other].append(pockets[seat].pop(place))
             case ["cover", closed]:
                 self.cover_closed = closed
             case ["fault", number]:
@@ -123,6 +158,27 @@ class World:
                 place[:] = [card for card in place if card not in cards]
 
     # -- looking at it ------------------------------------------------------------------------------------------------
+
+    def heap_of(self, card: int) -> int:
+        """The pack among whose cards a card is found."""
+        return next((pack for strayed, pack in self.strayed if strayed == card), pack_of(card))
+
+    def heaps(self) -> dict[int, list[int]]:
+        """The packs on the table top, as whoever counts cards takes them for packs."""
+        strayed = dict(self.strayed)
+        heaps: dict[int, list[int]] = {}
+        for card in self.table:
+            heaps.setdefault(strayed.get(card, pack_of(card)), []).append(card)
+        return heaps
+
+    def scuffs(self, card: int) -> int:
+        """The damaged modules of a card, as a mask."""
+        mask = 0
+        if not self.scuffed:
+            return mask
+        for scuffed, module in self.scuffed:
+            mask |= (scuffed == card) << module
+        return mask
 
     def printed_seat(self, pocket: int) -> int:
         """The seat printed on the board over the machine's pocket ``pocket`` (0 N to 3 W), as the board lies."""

@@ -503,7 +503,28 @@ def curable(fault: Fault, position: int = 20) -> Callable[[Run], None]:
     return script
 
 
-@pytest.mark.parametrize("fault", [Fault.JAM, Fault.MISFEED, Fault.COVER_OPEN, Fault.STOPPED_BY_KEY])
+@pytest.mark.parametrize("fault", [Fault.JAM, Fault.COVER_OPEN])
+def test_after_a_hand_in_the_machine_the_board_is_read_instead_of_believed(bench: Bench, fault: Fault) -> None:
+    bench.machine.capabilities = FULL | Capability.READ_BACK
+    bench.machine.scripts = [curable(fault)]
+    summary = bench.make(BOARDS[:1])
+    assert summary.complete
+    assert (summary.attempts, summary.redeals) == (1, 0)
+    assert bench.machine.commands.count("read") == 1
+    assert bench.ended() == [(1, SUSPECT), (1, GOOD)]
+    assert bench.all_true()
+
+
+@pytest.mark.parametrize("fault", [Fault.JAM, Fault.COVER_OPEN])
+def test_after_a_hand_in_a_machine_that_can_not_read_the_board_is_dealt_again(bench: Bench, fault: Fault) -> None:
+    bench.machine.scripts = [curable(fault)]
+    summary = bench.make(BOARDS[:1])
+    assert summary.complete
+    assert summary.redeals == 1
+    assert "resume" not in bench.machine.commands
+
+
+@pytest.mark.parametrize("fault", [Fault.MISFEED, Fault.STOPPED_BY_KEY])
 def test_a_stop_that_can_be_cured_costs_no_redeal(bench: Bench, fault: Fault) -> None:
     bench.machine.scripts = [curable(fault)]
     bench.machine.refuse["resume"] = [CommandReason.COVER_OPEN, CommandReason.POCKETS_NOT_EMPTY]
@@ -517,7 +538,7 @@ def test_a_stop_that_can_be_cured_costs_no_redeal(bench: Bench, fault: Fault) ->
 
 @pytest.mark.parametrize("reason", [CommandReason.WRONG_STATE, CommandReason.WRONG_JOB, CommandReason.UNSUPPORTED])
 def test_a_machine_that_will_not_go_on_deals_again(bench: Bench, reason: CommandReason) -> None:
-    bench.machine.scripts = [curable(Fault.JAM)]
+    bench.machine.scripts = [curable(Fault.MISFEED)]
     bench.machine.refuse["resume"] = [reason]
     summary = bench.make(BOARDS[:1])
     assert summary.complete
@@ -526,7 +547,7 @@ def test_a_machine_that_will_not_go_on_deals_again(bench: Bench, reason: Command
 
 
 def test_a_cure_that_nobody_undertakes_ends_in_a_redeal(bench: Bench) -> None:
-    bench.machine.scripts = [curable(Fault.COVER_OPEN)]
+    bench.machine.scripts = [curable(Fault.MISFEED)]
     bench.machine.refuse["resume"] = [CommandReason.COVER_OPEN] * 200
     assert bench.make(BOARDS[:1]).redeals == 1
 
@@ -534,14 +555,14 @@ def test_a_cure_that_nobody_undertakes_ends_in_a_redeal(bench: Bench) -> None:
 def test_a_machine_that_halts_again_and_again_is_not_believed(bench: Bench) -> None:
     def stuttering(run: Run) -> None:
         for position in (40, 30, 20, 10):
-            curable(Fault.JAM, position)(run)
+            curable(Fault.MISFEED, position)(run)
 
     bench.machine.scripts = [stuttering]
     assert bench.make(BOARDS[:1]).redeals == 1
 
 
 def test_the_board_pulled_during_a_cure_is_dealt_again(bench: Bench) -> None:
-    bench.machine.scripts = [curable(Fault.JAM)]
+    bench.machine.scripts = [curable(Fault.MISFEED)]
     bench.machine.refuse["resume"] = [CommandReason.POCKETS_NOT_EMPTY] * 200
 
     async def meddle() -> None:

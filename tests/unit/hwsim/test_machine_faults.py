@@ -45,7 +45,7 @@ class CarefulDealer(Dealer):
                     return
             except AssertionError:
                 self.reconnect()
-            self.clear(board)
+            self.clear(board, Action.REPLACE_PACK if attempt % 3 == 2 else Action.COLLECT_CARDS)
         raise RuntimeError(f"board {board} can't be made")
 
     def attempt(self, board: int, job: int) -> bool:
@@ -68,8 +68,8 @@ class CarefulDealer(Dealer):
         self.wait(Kind.BOARD, seconds=8.0)
         return True
 
-    def clear(self, board: int) -> None:
-        for action in (Action.CLOSE_COVER, Action.COLLECT_CARDS):
+    def clear(self, board: int, collect: int) -> None:
+        for action in (Action.CLOSE_COVER, collect):
             self.display(action, board, 1)
             self.world.run(1.0)
 
