@@ -20,6 +20,7 @@ from firmware_bridge.service.desk_rulings import free
 from firmware_bridge.service.desk_values import Body, by_of, content_of, play_of, text_of, whole_of
 from firmware_bridge.service.desk_view import ranking_view
 from terminals.result import Artificial, Assigned, BoardState, NotPlayed, NotPlayedReason, PassedOut, Played
+from terminals.store import content as content_json
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, PlayStatus
 from terminals.sync.director import Act, By, Director, artificial_side
@@ -58,30 +59,39 @@ async def _direct(desk: Desk, op: str, body: Body) -> dict[str, Any]:
             return done
     work, by, setup = _work(op, body), by_of(desk, body), desk.setup
     if op not in ("undo", "leave"):
-        _look_at(desk, op, body, by)
+        content = _look_at(desk, op, body, by)
+        if content is not None and by.note.strip():
+            # An adjusted score with its reason is a ruling, wherever it was typed.
+            asked = {**body, "result": content_json.to_json(content), "reason": by.note}
+            ruled: dict[str, Any] = await ruling_acts.run("ruling")(desk, asked)
+            return ruled
     act = await desk.submit(lambda connection: work(Director(connection, setup, by)))
     return {"action": act.action}
 
 
-def _look_at(desk: Desk, op: str, body: Body, by: By) -> None:
-    """Refuse what a ruling decides, an artificial score without a reason, what can't be scored. Raises EntryError."""
+def _look_at(desk: Desk, op: str, body: Body, by: By) -> BoardState | None:
+    """Refuse what a ruling decides, an adjusted score without a reason, what can't be scored; give an adjusted score.
+
+    Raises EntryError.
+    """
     play = play_of(body)
     free(desk, [play])
     if op not in ("correct", "artificial"):
-        return
+        return None
     content = _previewed(op, body)
     if not isinstance(content, (Artificial, Assigned)):
-        return
+        return None
     row = desk.rows.get(play)
-    if op == "artificial" and row is not None and isinstance(row.content, (Played, PassedOut)) and not by.note.strip():
+    if row is not None and isinstance(row.content, (Played, PassedOut)) and not by.note.strip():
         raise EntryError(
-            "An artificial score for a board that was played needs a reason (Law 12C2).",
+            "An adjusted score for a board that was played needs a reason (Law 12).",
             where=f"board {play.board}",
             next_step="Give the facts in a few words, as note.",
             code="contradictory-ruling",
         )
     held = row or CurrentResult(play, None, PlayStatus.NONE, (), (), False, 0, 0, 0, 0, 0)
     desk.score_of({**desk.rows, play: replace(held, content=content)}.values())
+    return content
 
 
 def rules(desk: Desk, name: str, body: Body) -> bool:
