@@ -239,11 +239,22 @@ def _long_sit_outs(movement: Movement) -> Iterator[Finding]:
 def competition(movement: Movement) -> Mapping[tuple[int, int], int]:
     """C(a, b) for every two contestants a < b (pairs; players in an individual)."""
     results = movement.expected_per_board()
+    # Boards that always lie together count alike: one of them stands for its whole set.
+    places: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for s in movement.seatings:
+        for board in s.boards:
+            places[board].append((s.round, s.table))
+    sets: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
+    for board, where in places.items():
+        sets[tuple(where)].append(board)
+    weights = {boards[0]: len(boards) for boards in sets.values()}
     seats: dict[int, dict[int, tuple[int, int, Direction]]] = {pair: {} for pair in movement.pairs}
     for s in movement.seatings:
         for direction in Direction:
             for contestant in s.side(direction):
-                seats[contestant].update((board, (s.round, s.table, direction)) for board in s.boards)
+                seats[contestant].update(
+                    (board, (s.round, s.table, direction)) for board in s.boards if board in weights
+                )
     matrix: dict[tuple[int, int], int] = {}
     for a, b in combinations(movement.pairs, 2):
         total = 0
@@ -253,11 +264,11 @@ def competition(movement: Movement) -> Mapping[tuple[int, int], int]:
             if other is None:
                 continue
             if direction is other[2]:
-                total += 1
+                total += weights[board]
             elif (number, table) == other[:2]:
-                total += results[board] - 1
+                total += (results[board] - 1) * weights[board]
             else:
-                total -= 1
+                total -= weights[board]
         matrix[a, b] = total
     return matrix
 
@@ -270,8 +281,10 @@ def _balance(matrix: Mapping[tuple[int, int], int], contestants: Iterable[int], 
     values = [matrix[couple] for couple in combinations(sorted(contestants), 2) if couple in matrix]
     if not values:
         return None
-    mean = Fraction(sum(values), len(values))
-    variance = sum(((value - mean) ** 2 for value in values), Fraction(0)) / len(values)
+    count, total = len(values), sum(values)
+    mean = Fraction(total, count)
+    # the mean of the squared deviations, in whole numbers as long as it goes
+    variance = Fraction(count * sum(value * value for value in values) - total * total, count * count)
     return Balance(mean, min(values), max(values), variance, variance / size**2)
 
 
