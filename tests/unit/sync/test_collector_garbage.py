@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sync_fakes import FakeHost, FakeTerminal, body
+from sync_fakes import EVENT, FakeHost, FakeTerminal, an_event, body
 
 from drivers.api import StationMessage
 from firmware_bridge.wire.messages import (
@@ -17,6 +17,7 @@ from firmware_bridge.wire.messages import (
     DirectorAsk,
     DirectorAuth,
     EntryCheck,
+    EventPart,
     Message,
     Nak,
     NameRecord,
@@ -24,6 +25,9 @@ from firmware_bridge.wire.messages import (
     Record,
     RecordAck,
     StationStatus,
+    TableRecord,
+    TakeOver,
+    TermEvents,
     TermGone,
     TermHello,
     TermStatus,
@@ -33,12 +37,15 @@ from firmware_bridge.wire.record import name_crc, record_crc
 from terminals.store.values import RecordState
 from terminals.sync.contacts import Limits
 from terminals.sync.people import name_body
+from terminals.sync.recorded import table_body
 
+RECORDING = {"auction": True, "play": True, "hand_entry": True, "positions": True, "confirm_code": True}
+RECORDING |= {"director_pin": "2741"}
 LIMITS = Limits(queue=12, batch=4, per_terminal=4, devices=3)
 DEVICES = [0xA1, 0xA2, 0xA1, 0xA2, 0xA1, 0xA2, 0, 0xFFFF_FFFF_FFFF_FFFF]
 
 
-KINDS = ["record", "hello", "status", "gone", "call", "other", "name", "question"]
+KINDS = ["record", "hello", "status", "gone", "call", "other", "name", "question", "table"]
 
 
 def a_name(dice: random.Random, address: int) -> NameRecord:
@@ -56,23 +63,49 @@ def a_name(dice: random.Random, address: int) -> NameRecord:
     return NameRecord(journal_id=journal, seq=seq, crc=crc, auth=dice.randbytes(6), **said)
 
 
+def a_table_record(dice: random.Random, address: int) -> Message:
+    """What a table records beside results, and what it says of its events."""
+    journal, seq, device = dice.choice([1, 1, 2]), dice.choice([1, 2, 3, 4, 5, 6, 0]), 0xA0 + address
+    if not dice.randrange(4):
+        ids = [EVENT, EVENT, EVENT, EVENT + 1, 0, dice.getrandbits(64)]
+        parts = [
+            EventPart(dice.choice([1, 2, 0]), dice.randrange(8), dice.choice(ids)) for _ in range(dice.randrange(5))
+        ]
+        return TermEvents(tuple(parts))
+    said = {
+        "section": dice.choice([1, 1, 9]),
+        "table": address,
+        "round": dice.choice([1, 1, 0]),
+        "board": dice.choice([1, 2, 0, 65535]),
+        "ns": address,
+        "ew": dice.choice([4, 0, 5]),
+        "what": dice.randrange(8),
+        "by": dice.randrange(5),
+        "data": dice.choice([b"", bytes(8), b"\x01", b"\x00\x0f\x00", dice.randbytes(13)]),
+    }
+    bare = TableRecord(journal_id=journal, seq=seq, crc=0, auth=bytes(6), **said)
+    crc = name_crc(device, journal, seq, table_body(bare)) if dice.randrange(8) else dice.getrandbits(32)
+    return TableRecord(journal_id=journal, seq=seq, crc=crc, auth=dice.randbytes(6), **said)
+
+
 def a_question(dice: random.Random) -> Message:
     byte, near = dice.randrange(256), dice.randrange(5)
     content = body(board=dice.randrange(1, 7)) if dice.randrange(3) else dice.randbytes(14)
     return dice.choice(
         [
             EntryCheck(byte, content),
-            Ask(near, near, dice.choice([0, 1, 2, 999, 65535])),
+            Ask(dice.randrange(8), near, dice.choice([0, 1, 2, 999, 65535])),
             NameSearch(byte, dice.choice(["", "a", "1", "%", "é" * 99])),
             DirectorAsk(),
             DirectorAuth(dice.randbytes(8)),
+            TakeOver(dice.choice([1, 1, 9]), near, dice.randbytes(8)),
         ]
     )
 
 
 def some_message(dice: random.Random, address: int) -> Message:
     """Mostly records that could be right; also everything else, with any numbers."""
-    kind = dice.choices(KINDS, [50, 8, 10, 2, 4, 4, 8, 10])[0]
+    kind = dice.choices(KINDS, [50, 8, 10, 2, 4, 4, 8, 12, 12])[0]
     byte, near = dice.randrange(256), dice.randrange(5)
     if kind == "record":
         journal, seq = dice.choice([1, 1, 1, 1, 2, 0]), dice.choice([1, 2, 3, 4, 5, 6, 0, 1 << 31])
@@ -84,6 +117,8 @@ def some_message(dice: random.Random, address: int) -> Message:
         return Record(journal, seq, content, crc, dice.randbytes(6))
     if kind == "name":
         return a_name(dice, address)
+    if kind == "table":
+        return a_table_record(dice, address)
     if kind == "question":
         return a_question(dice)
     if kind == "hello":
@@ -115,7 +150,7 @@ def some_steps(seed: int) -> list[tuple[int, Message, str]]:
 def test_nothing_that_a_terminal_says_breaks_a_promise(seed: int) -> None:
     steps = some_steps(seed)
     with tempfile.TemporaryDirectory() as folder:
-        host = FakeHost(Path(folder) / "events.db", limits=LIMITS)
+        host = FakeHost(Path(folder) / "events.db", an_event(**RECORDING), limits=LIMITS)
         try:
             for address in (1, 2):
                 host.introduce(FakeTerminal(0xA0 + address, address, table=address))
