@@ -18,11 +18,10 @@ from firmware_bridge.db import Connection
 from firmware_bridge.errors import FirmwareBridgeError
 from firmware_bridge.service.api_access import Access, Failures
 from firmware_bridge.service.browser_hub import MODEL, BrowserHub
-from firmware_bridge.service.conditions import Conditions, Decided
 from firmware_bridge.service.corrections import tell_tables
 from firmware_bridge.service.desk_stream import Stream, encode
-from firmware_bridge.service.ranking import EventScore, score_event
 from firmware_bridge.service.ranking_live import LiveScore
+from firmware_bridge.service.solved_deals import solved_deals
 from firmware_bridge.wire.record import BODY_SIZE, record_crc
 from terminals.entry import Budget
 from terminals.scoring.boards import Method
@@ -34,6 +33,8 @@ from terminals.store.desk import Device, DeviceState, Person
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, RecordKey
 from terminals.sync import roster
+from terminals.sync.conditions import Conditions, Decided
+from terminals.sync.event_score import EventScore, score_event
 from terminals.sync.event_store import EventStore
 from terminals.sync.period import Period, finish_when_due, period
 from terminals.sync.service import SyncService
@@ -131,6 +132,7 @@ class Desk:
 
     def __init__(self, directory: Path, store: EventStore, access: Access, hub: BrowserHub, clock: Clock) -> None:
         self.directory = directory
+        self.solved = solved_deals(directory)
         self.store = store
         self.access = access
         self.hub = hub
@@ -236,6 +238,7 @@ class Desk:
 
         self._service = service
         service.collector.deals = lambda section, board: deals_of(self).get(board)
+        service.collector.double_dummy = self.solved
         self.hub.crc_of = self._crc_of
         self.reload()
 

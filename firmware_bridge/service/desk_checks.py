@@ -50,7 +50,9 @@ async def check_entry(
     entered.pop(board, None)  # a correction of the same board is no second entry; the page knows its own
     settings = desk.setup.settings_of(section)
     known = Known(movement, entered, frozenset(played), check_order=settings.order)
-    behind = Behind(deals_of(desk).get(board), None, others) if settings.checks else Behind()
+    deal = deals_of(desk).get(board)
+    solved = None if deal is None else desk.solved(deal)
+    behind = Behind(deal, solved, others) if settings.checks else Behind()
     asker = (desk.setup.id, section, table)
     budget = desk.budgets.get(asker, Budget())
     entry = Entry(round, table, board, ns, ew, result if isinstance(result, (Played, PassedOut)) else None)

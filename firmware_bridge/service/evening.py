@@ -28,6 +28,7 @@ from firmware_bridge.service.dealing import make_boards
 from firmware_bridge.service.evening_plan import EveningPlan, EveningRequest, check_same, decide, load, save
 from firmware_bridge.service.progress import EveningBegan, OnEveningEvent
 from firmware_bridge.service.ranking import GroupRanking, rank_stored
+from firmware_bridge.service.solved_deals import solved_deals
 from terminals.movement.model import Movement
 from terminals.settings import EventSettings
 from terminals.sync.event_store import FILE_NAME as EVENTS_DB
@@ -198,6 +199,7 @@ async def play(
         async with collecting(store, setup, urls, host, on_event=on_event) as collection:
             # Entries are compared with the deal; what comes of it at the table is one neutral question.
             collection.service.collector.deals = lambda section, board: deals.get(board)
+            collection.service.collector.double_dummy = solved_deals(directory)
             await collection.until_complete()
         watch.add("play", time.monotonic() - began)
         began = time.monotonic()

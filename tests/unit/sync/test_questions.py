@@ -168,3 +168,51 @@ def test_the_list_of_calls_serves_who_waits_longest() -> None:
     assert (found[1, 2].state, found[1, 2].open) == (CallState.CALLED, True)
     assert not found[2, 1].open
     assert (1, 9) not in found
+
+
+def test_a_solved_deal_makes_an_impossible_result_a_question_and_only_the_desk_learns_why(host: FakeHost) -> None:
+    from dealer.cards import Seat
+    from dealer.deal import Deal
+    from terminals.contract import Strain
+
+    terminal = at_table(host)
+    host.collector.deals = lambda section, board: Deal.from_index(7)
+    asked: list[Deal] = []
+
+    def solved(deal: Deal) -> dict[tuple[Seat, Strain], int]:
+        asked.append(deal)
+        return {(seat, strain): 5 for seat in Seat for strain in Strain}
+
+    host.collector.double_dummy = solved
+    assert check(host, terminal, tricks=8).code == CheckCode.FINE
+    answer = check(host, terminal, board=2, tricks=9)
+    assert answer.text.splitlines()[-1] == NEUTRAL
+    assert asked == [Deal.from_index(7)] * 2
+    logged = host.ask(lambda connection: desk.desk_events(connection, host.event, "entry-check"))
+    assert logged[-1].data["causes"] == ["far-from-double-dummy"]
+
+
+def test_the_field_is_everybody_who_is_compared_with_this_table(tmp_path: Path) -> None:
+    """With one field for all sections the results of the other section count as well."""
+    from dataclasses import replace
+
+    from sync_fakes import SMALL
+
+    from terminals.sync.setup import Section
+
+    for across in (False, True):
+        event = an_event(across=across, admit_all=True)
+        host = FakeHost(tmp_path / f"{across}.db", replace(event, sections=(*event.sections, Section(2, SMALL))))
+        place = {"section": 2, "table": 1, "round": 1}
+        other = host.introduce(FakeTerminal(0xB1, 11, section=2, table=1))
+        other.enter(body(**place, board=1))
+        host.run()
+        for table, (ns, ew, number) in {2: (2, 4, 2), 3: (3, 4, 3)}.items():
+            more = host.introduce(FakeTerminal(0xB0 + table, 10 + table, section=2, table=table))
+            more.enter(body(section=2, table=table, round=number, board=1, ns=ns, ew=ew))
+            host.run()
+        terminal = at_table(host)
+        # Every other result is 400 for North-South; this one is 50 for East-West.
+        answer = check(host, terminal, tricks=8)
+        assert answer.text == (NEUTRAL if across else "")
+        host.close()
