@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.ranking import IMPS, VPS, EventScore
 from terminals.interop.exchange import (
     Entrant,
     EventKind,
@@ -28,6 +27,7 @@ from terminals.scoring.ranking import RankRow
 from terminals.scoring.rulings import Ruling
 from terminals.scoring.teams import TeamMethod
 from terminals.store.desk import Person
+from terminals.sync.event_score import IMPS, VPS, EventScore
 from terminals.sync.matches import TeamMatch
 from terminals.sync.ruling_log import Kept, line_key
 

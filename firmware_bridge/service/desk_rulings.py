@@ -17,7 +17,6 @@ from firmware_bridge.db import Connection
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_values import Body, by_of, play_of, text_of, whole_of
-from firmware_bridge.service.ranking import EventScore
 from terminals.interop.adjusted_note import assigned_words
 from terminals.interop.rulings_file import ruled_result
 from terminals.result import Artificial, Assigned, BoardState
@@ -37,6 +36,7 @@ from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey
 from terminals.sync import ruling_log
 from terminals.sync.director import By
+from terminals.sync.event_score import EventScore
 from terminals.sync.ruling_acts import RulingAct, RulingActs
 from terminals.sync.ruling_log import Kept
 from terminals.sync.setup import section_number

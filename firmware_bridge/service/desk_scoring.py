@@ -9,16 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service.conditions import PROFILE, SCORING, Conditions
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_rulings import effects, two_names
 from firmware_bridge.service.desk_stream import encode
 from firmware_bridge.service.desk_values import Body, by_of, text_of, whole_of
-from firmware_bridge.service.ranking import EventScore, score_event
 from terminals.scoring.profile import Profile
 from terminals.scoring.profile_file import load_profile, parse_toml, profile_from_dict, profile_to_json
 from terminals.scoring.rounding import decimal_text
 from terminals.scoring.scheme import METHODS, SCALES, Scheme, scheme_as_dict
+from terminals.sync.conditions import PROFILE, SCORING, Conditions
+from terminals.sync.event_score import EventScore, score_event
 from terminals.sync.guests import merge_people
 from terminals.sync.matches import TeamMatch
 from terminals.sync.setup import EventSetup

@@ -14,7 +14,6 @@ from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_rulings import content_words, on_play_view, penalties_view, ruling_view
 from firmware_bridge.service.desk_scoring import scoring_view
-from firmware_bridge.service.ranking import EventScore
 from terminals.result import Played
 from terminals.scoring.boards import LineScore, SideScore
 from terminals.scoring.contract_score import score_ns
@@ -25,6 +24,7 @@ from terminals.store import results
 from terminals.store.desk import DeviceState
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, device_hex
+from terminals.sync.event_score import EventScore
 from terminals.sync.projection import resolve
 from terminals.sync.ruling_log import on_play, pending
 from terminals.sync.sense import WARNINGS, movement_numbers

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firmware_bridge.service.conditions import Conditions
-from firmware_bridge.service.ranking import EventScore, by_rounds, lines_of, of_session, score_input, team_sections
 from terminals.result import NotPlayed
 from terminals.scoring.engine import SessionEngine
 from terminals.scoring.lines import LineKey, ResultLine, ScoringField
@@ -17,6 +15,8 @@ from terminals.scoring.session import field_of
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey
 from terminals.sync import ruling_log
+from terminals.sync.conditions import Conditions
+from terminals.sync.event_score import EventScore, by_rounds, lines_of, of_session, score_input, team_sections
 from terminals.sync.setup import EventSetup
 from terminals.sync.tables import result_line, scoring_input
 

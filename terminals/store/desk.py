@@ -180,6 +180,12 @@ def desk_events(connection: Connection, event: str, *kinds: str, after: int = 0)
     return [DeskEvent(kind, json.loads(data), actor, wall, number) for number, kind, data, actor, wall in rows]
 
 
+def last_number(connection: Connection) -> int:
+    """The number of the newest desk event of any event, 0 before the first."""
+    row = connection.execute("SELECT COALESCE(MAX(number), 0) FROM desk_event").fetchone()
+    return 0 if row is None else int(row[0])
+
+
 def probe(connection: Connection) -> None:
     """A write that changes nothing that matters: it tells whether the disk takes results again."""
     connection.execute("INSERT INTO probe (id, times) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET times = times + 1")

@@ -14,12 +14,15 @@ from firmware_bridge.wire.numbers import AskFor, RecordKind
 from terminals.result import NotPlayed, PassedOut, Played
 from terminals.scoring.boards import LineScore, SideScore
 from terminals.scoring.contract_score import score_ns
-from terminals.scoring.profile_file import load_profile
+from terminals.scoring.ranking import RankRow
 from terminals.scoring.rounding import round_to
-from terminals.scoring.session import score_board, score_session
+from terminals.scoring.session import score_board
 from terminals.store import desk, results
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayStatus
+from terminals.sync.conditions import decided
+from terminals.sync.event_score import PERCENT, score_event
+from terminals.sync.ruling_log import forms, with_forms
 from terminals.sync.setup import EventSetup, Section
 from terminals.sync.tables import scoring_input
 
@@ -68,9 +71,10 @@ def _traveller(
         rows = [row for row in results.of_board(connection, event, asked.board) if row.play.section in letters]
     field = [row for row in rows if row.play.board == asked.board and row.content is not None]
     data = scoring_input(setup, field)
-    profile = load_profile(settings.profile)
+    conditions = decided(connection, setup).conditions(setup)
     expected = next((one.expected for one in data.fields if one.holds(section.letter)), {asked.board: len(field)})
-    scores = score_board(data.lines, expected, profile)
+    ruled = with_forms(data.lines, forms(conditions.kept))
+    scores = score_board(ruled, expected, conditions.profile, conditions.scheme.method)
     lines = [
         (line_of(row, score, percentages=settings.percentages), row is own)
         for row, score in zip(field, scores, strict=True)
@@ -140,22 +144,31 @@ def _ranking(
 
 
 Standing = dict[tuple[str, str, int], RankingPair]
-_LAST: list[tuple[tuple[str, int, int, str], Standing]] = []
+ScoreKey = tuple[str, int, int, int]
+_LAST: list[tuple[ScoreKey, Standing]] = []
+
+
+def score_key(connection: Connection, setup: EventSetup, event: str) -> ScoreKey:
+    """What the score of an event depends on: results, plan, profile, and what the director decided."""
+    return event, results.last_number(connection), desk.last_number(connection), setup.plan_version
+
+
+def ranked_by(row: RankRow, unit: str) -> int:
+    """The percentage of a row in hundredths; a ranking by IMPs or victory points has none."""
+    return hundredths(row.percent) if unit == PERCENT else NOT_SHOWN
 
 
 def _standing(connection: Connection, setup: EventSetup, event: str) -> Standing:
     """(direction, section, pair) -> its place; worked out once for each state of the store."""
-    profile = load_profile(setup.settings.profile)
-    key = (event, results.last_number(connection), setup.plan_version, setup.settings.profile)
+    key = score_key(connection, setup, event)
     if _LAST and _LAST[0][0] == key:
         return _LAST[0][1]
-    data = scoring_input(setup, results.current(connection, event))
-    score = score_session(data.lines, fields=data.fields, groups=data.groups, profile=profile)
+    score = score_event(setup, results.current(connection, event), decided(connection, setup).conditions(setup))
     found: Standing = {}
-    for rows in score.rankings:
+    for rows, unit in zip(score.rankings, score.units, strict=True):
         for row in rows:
             one = row.contestant
-            told = RankingPair(one.number, row.place, len(rows), hundredths(row.percent), min(255, row.boards))
+            told = RankingPair(one.number, row.place, len(rows), ranked_by(row, unit), min(255, row.boards))
             for direction in (one.direction,) if one.direction else ("NS", "EW"):
                 found[direction, one.section, one.number] = told
     _LAST[:] = [(key, found)]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from firmware_bridge.db import Connection
 from firmware_bridge.wire.messages import Ask, Message, Recap, RecapLine, Standing, Standings, fit_text
 from firmware_bridge.wire.numbers import AskFor
-from terminals.scoring.profile_file import load_profile
-from terminals.scoring.session import SessionScore, score_session
 from terminals.store import desk, results
 from terminals.store.values import PlayKey
-from terminals.sync.feedback import NOT_SHOWN, hundredths, line_of, percent_of
+from terminals.sync.conditions import decided
+from terminals.sync.event_score import EventScore, score_event
+from terminals.sync.feedback import NOT_SHOWN, ScoreKey, line_of, percent_of, ranked_by, score_key
 from terminals.sync.people import NAME_BYTES
 from terminals.sync.period import period
 from terminals.sync.setup import EventSetup, Section, section_number
@@ -22,8 +22,8 @@ from terminals.sync.tables import missing, scoring_input
 MAX_LINES = 255
 MAX_PAIRS = 255
 
-_Scored = tuple[SessionScore, tuple[str, ...]]
-_LAST: list[tuple[tuple[str, int, int, str], bool, _Scored | None]] = []
+_Scored = tuple[EventScore, tuple[str, ...]]
+_LAST: list[tuple[ScoreKey, bool, _Scored | None]] = []
 
 
 def recap(connection: Connection, setup: EventSetup, seat: tuple[int, int], asked: Ask) -> tuple[Message, ...]:
@@ -41,13 +41,9 @@ def _published(connection: Connection, event: str) -> bool:
     return period(connection, event).published_at is not None
 
 
-def _key(connection: Connection, setup: EventSetup, event: str) -> tuple[str, int, int, str]:
-    return event, results.last_number(connection), setup.plan_version, setup.settings.profile
-
-
 def _complete(connection: Connection, setup: EventSetup, event: str) -> bool:
     """Every scheduled board of the event has a result; worked out once for each state of the store."""
-    key = _key(connection, setup, event)
+    key = score_key(connection, setup, event)
     if not _LAST or _LAST[0][0] != key:
         planned = any(section.movement is not None for section in setup.sections)
         over = planned and not missing(setup, results.current(connection, event))
@@ -60,10 +56,9 @@ def _scored(connection: Connection, setup: EventSetup, event: str) -> _Scored:
     _complete(connection, setup, event)
     key, over, found = _LAST[0]
     if found is None:
-        data = scoring_input(setup, results.current(connection, event))
-        profile = load_profile(setup.settings.profile)
-        score = score_session(data.lines, fields=data.fields, groups=data.groups, profile=profile)
-        found = (score, tuple(group.name for group in data.groups))
+        conditions = decided(connection, setup).conditions(setup)
+        score = score_event(setup, results.current(connection, event), conditions)
+        found = (score, tuple(group.name for group in scoring_input(setup, ()).groups))
         _LAST[:] = [(key, over, found)]
     return found
 
@@ -116,18 +111,18 @@ def _standings(connection: Connection, setup: EventSetup, section: Section, even
                 who = (person.section, person.pair)
                 names[who] = f"{names[who]} - {person.name}" if who in names else person.name
     own = [
-        (name, rows)
-        for name, rows in zip(groups, score.rankings, strict=True)
+        (name, rows, unit)
+        for name, rows, unit in zip(groups, score.rankings, score.units, strict=True)
         if any(row.contestant.section == section.letter for row in rows)
     ]
     out = []
-    for number, (name, rows) in enumerate(own, start=1):
+    for number, (name, rows, unit) in enumerate(own, start=1):
         pairs = tuple(
             Standing(
                 section=section_number(row.contestant.section),
                 pair=row.contestant.number,
                 place=row.place,
-                percent=hundredths(row.percent),
+                percent=ranked_by(row, unit),
                 boards=min(255, row.boards),
                 name=fit_text(names.get((row.contestant.section, row.contestant.number), ""), NAME_BYTES),
             )

@@ -11,8 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service.conditions import Conditions
-from firmware_bridge.service.ranking import EventScore, score_event
 from firmware_bridge.service.ranking_live import LiveScore
 from terminals.movement.catalog import build
 from terminals.result import Artificial, Assigned, Average, BoardState, NotPlayed, Outcome, PassedOut
@@ -22,6 +20,8 @@ from terminals.scoring.scheme import Scheme
 from terminals.settings import EventSettings
 from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, PlayStatus
+from terminals.sync.conditions import Conditions
+from terminals.sync.event_score import EventScore, score_event
 from terminals.sync.ruling_log import Kept
 from terminals.sync.setup import EventSetup, new_event
 

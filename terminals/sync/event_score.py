@@ -1,0 +1,210 @@
+"""From the current results of an event to its rankings, by the event's own conditions: pairs and individuals over a
+field, matches of teams, rounds in victory points. Pure.
+
+Laws are cited by their edition of 2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from firmware_bridge.errors import EntryError
+from terminals.movement.swiss import SWISS_PAIRS
+from terminals.scoring.boards import LineScore, Method
+from terminals.scoring.lines import PenaltyUnit, ResultLine, SessionAdjustment, WinnerGroup
+from terminals.scoring.profile import CrossImpMode
+from terminals.scoring.ranking import RankRow
+from terminals.scoring.rounds import round_scores
+from terminals.scoring.scheme import Scheme
+from terminals.scoring.session import SessionScore, score_session
+from terminals.scoring.swiss import RoundScore, standings
+from terminals.scoring.teams import TeamMethod
+from terminals.store.results import CurrentResult
+from terminals.sync import ruling_log
+from terminals.sync.conditions import Conditions
+from terminals.sync.matches import (
+    TeamMatch,
+    awarded,
+    bye_rounds,
+    has_matches,
+    match_lines,
+    match_rounds,
+    team_matches,
+)
+from terminals.sync.sense import movement_numbers
+from terminals.sync.setup import EventSetup
+from terminals.sync.tables import ScoringInput, scoring_input
+
+PERCENT, IMPS, POINTS, VPS = "percent", "imps", "points", "vps"
+_UNITS = {Method.MATCHPOINTS: PERCENT, Method.AGGREGATE: POINTS}
+
+
+@dataclass(frozen=True, slots=True)
+class EventScore(SessionScore):
+    """A scored event. units: of each ranking, in what its values are. matches: of team sections. rounds: what each
+    contestant made in each match or round, where the ranking is by rounds (byes have a number below 0)."""
+
+    units: tuple[str, ...] = ()
+    matches: tuple[TeamMatch, ...] = ()
+    rounds: tuple[RoundScore, ...] = ()
+
+
+def score_event(setup: EventSetup, rows: Iterable[CurrentResult], conditions: Conditions) -> EventScore:
+    """The event scored as it stands. Raises EntryError for what can't be scored, naming board or contestant."""
+    return score_input(setup, scoring_input(setup, rows, dict(conditions.plans)), conditions)
+
+
+def score_input(setup: EventSetup, data: ScoringInput, conditions: Conditions) -> EventScore:
+    """The same from lines that are there already."""
+    lines = lines_of(data, conditions)
+    teams = team_sections(setup, conditions.scheme)
+    if teams or by_rounds(setup, conditions):
+        return _by_matches(setup, data, lines, teams, conditions)
+    session = score_session(
+        lines,
+        fields=data.fields,
+        groups=data.groups,
+        profile=conditions.profile,
+        method=conditions.scheme.method,
+        adjustments=conditions.adjustments,
+    )
+    return of_session(session, conditions)
+
+
+def lines_of(data: ScoringInput, conditions: Conditions) -> list[ResultLine]:
+    """The lines that are scored: with their forms, and without those of sections that have no movement yet."""
+    planned = {one.section for one in data.lines if any(field.holds(one.section) for field in data.fields)}
+    lines = [line for line in data.lines if line.section in planned]
+    return ruling_log.with_forms(lines, ruling_log.forms(conditions.kept))
+
+
+def of_session(session: SessionScore, conditions: Conditions) -> EventScore:
+    """The score of a field as that of an event."""
+    if conditions.scheme.carried:
+        raise EntryError(
+            "Only victory points and matches can have something carried over.",
+            next_step="Take a scale of victory points, or carry nothing over.",
+            code="bad-scheme",
+        )
+    units = (_UNITS.get(conditions.scheme.method, IMPS),) * len(session.rankings)
+    return EventScore(session.rankings, session.boards, session.unranked, units)
+
+
+def team_sections(setup: EventSetup, scheme: Scheme) -> frozenset[str]:
+    """Letters of the sections that are ranked by matches of two teams."""
+    if scheme.team_method is None:
+        return frozenset()
+    return frozenset(one.letter for one in setup.sections if has_matches(one.movement))
+
+
+def by_rounds(setup: EventSetup, conditions: Conditions) -> bool:
+    """True when pairs are ranked by victory points of their rounds. Raises EntryError for a scale that does not fit."""
+    return conditions.scheme.round_scale(conditions.profile, swiss=_swiss(setup)) is not None
+
+
+def _swiss(setup: EventSetup) -> bool:
+    return any(one.movement is not None and one.movement.kind == SWISS_PAIRS for one in setup.sections)
+
+
+def _by_matches(
+    setup: EventSetup,
+    data: ScoringInput,
+    lines: Sequence[ResultLine],
+    teams: frozenset[str],
+    conditions: Conditions,
+) -> EventScore:
+    scheme, profile = conditions.scheme, conditions.profile
+    of_pairs = [group for group in data.groups if not _in(group, teams)]
+    scale = scheme.round_scale(profile, swiss=_swiss(setup)) if of_pairs else None
+    whole = of_pairs if scale is None else []
+    if scale is not None:  # victory points are made of the average over the comparisons, whatever is printed else
+        profile = replace(profile, cross_imp_mode=CrossImpMode.AVERAGE)
+    session = score_session(
+        [line for line in lines if line.section not in teams],
+        fields=data.fields,
+        groups=whole,
+        profile=profile,
+        method=scheme.method,
+        adjustments=[one for one in conditions.adjustments if any(one.contestant in g.contestants for g in whole)],
+    )
+    boards: dict[tuple[int, int], Sequence[LineScore]] = dict(session.boards)
+    rounds: list[RoundScore] = []
+    if scale is not None:
+        found = round_scores(session.boards.values(), _round_of(setup), _lengths(setup), scheme.method, scale, profile)
+        rounds += found
+    matches: list[TeamMatch] = []
+    for at, section in enumerate(setup.sections):
+        if section.movement is None:
+            continue
+        of_teams = section.letter in teams
+        if of_teams:
+            own = [line for line in lines if line.section == section.letter]
+            made = team_matches(section.letter, section.movement, own, profile, scheme)
+            matches += made
+            rounds += match_rounds(made)
+            boards |= {(len(data.fields) + at, board): scored for board, scored in match_lines(made).items()}
+        if scheme.match_scale(profile) is not None if of_teams else scale is not None:
+            rounds += bye_rounds(section.letter, section.movement)
+    rounds = awarded(rounds, ruling_log.awards(conditions.kept))
+    rankings: list[list[RankRow]] = []
+    units: list[str] = []
+    plain = iter(session.rankings)
+    for group in data.groups:
+        if group in whole:
+            rankings.append(next(plain))
+            units.append(_UNITS.get(scheme.method, IMPS))
+            continue
+        unit = _unit(_in(group, teams), conditions)
+        rankings.append(_standing(group, rounds, unit, conditions))
+        units.append(unit)
+    return EventScore(rankings, boards, session.unranked, tuple(units), tuple(matches), tuple(rounds))
+
+
+def _in(group: WinnerGroup, letters: frozenset[str]) -> bool:
+    return any(one.section in letters for one in group.contestants)
+
+
+def _unit(teams: bool, conditions: Conditions) -> str:
+    if not teams or conditions.scheme.match_scale(conditions.profile) is not None:
+        return VPS
+    return IMPS if conditions.scheme.team_method is TeamMethod.IMPS else POINTS
+
+
+def _standing(group: WinnerGroup, rounds: Sequence[RoundScore], unit: str, conditions: Conditions) -> list[RankRow]:
+    """One ranking by rounds. Penalties, awards and what is carried over are in its unit."""
+    members = set(group.contestants)
+    changes = []
+    for one in conditions.adjustments:
+        if one.contestant in members:
+            if one.unit != PenaltyUnit(unit):
+                raise EntryError(
+                    f"A penalty in {one.unit} for {one.contestant} does not fit a ranking by {unit}.",
+                    next_step="Give the penalty in the unit of the ranking (Law 90).",
+                    code="bad-penalty",
+                )
+            changes.append(SessionAdjustment(one.contestant, one.amount, PenaltyUnit.VPS, one.reason, one.law))
+    own = [one for one in rounds if one.contestant in members]
+    carried = {one: value for one, value in conditions.scheme.carried.items() if one in members}
+    (rows,) = standings(own, [group], conditions.profile, carried=carried, adjustments=changes)
+    return rows
+
+
+def _round_of(setup: EventSetup) -> Callable[[ResultLine], int]:
+    places = {one.letter: movement_numbers(one.movement).meetings for one in setup.sections if one.movement is not None}
+
+    def round_of(line: ResultLine) -> int:
+        found = places.get(line.section, {}).get((line.board, line.ns.number, line.ew.number))
+        return 0 if found is None else found[0]
+
+    return round_of
+
+
+def _lengths(setup: EventSetup) -> dict[tuple[str, int], int]:
+    """(section, round) -> boards of a match in that round."""
+    out: dict[tuple[str, int], int] = {}
+    for section in setup.sections:
+        for seating in section.movement.seatings if section.movement is not None else ():
+            key = (section.letter, seating.round)
+            out[key] = max(out.get(key, 0), len(seating.boards))
+    return out
