@@ -35,8 +35,6 @@ from terminals.store.values import PlayKey, RecordKey
 from terminals.sync import roster
 from terminals.sync.conditions import Conditions, Decided
 from terminals.sync.event_score import EventScore, score_event
-from terminals.sync.conditions import Conditions, Decided
-from terminals.sync.event_score import EventScore, score_event
 from terminals.sync.event_store import EventStore
 from terminals.sync.period import Period, finish_when_due, period
 from terminals.sync.service import SyncService
