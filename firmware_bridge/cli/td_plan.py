@@ -69,7 +69,7 @@ def _words(found: dict[str, Any], section: str, preview: bool) -> str:
         lines.append(f"Nobody plays a board twice: {found['proof']['counted']} times a pair and a board were counted.")
     lines.append(f"{found['results_before']} results before, {found['results_after']} then.")
     lines += [*found["unplayed"], *found["shares"], *(f"Outside of the plan: {one}" for one in found["orphans"])]
-    lines += found["changes"]
+    lines += [*found.get("moves", []), *found["changes"]]
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} lines more"]
     for then, way in found.get("ways", {}).items():
@@ -246,18 +246,22 @@ def renumber(pair: int, number: int, round_number: int, **common: Any) -> Outcom
 @_common
 @command("td played-as")
 def played_as(round_number: int, tables: tuple[str, ...], then: str, score: str, **common: Any) -> Outcome:
-    """A round as it really was: td played-as 3 2=5-11 4=6-9@13-16. Name the tables that differ from the plan.
+    """A round as it really was: td played-as 3 2=5-11 4=6-9@13-16. Name the tables that differ from the plan; in an
+    individual North, East, South and West: 2=1-5-9-13.
 
     Then the plan is taken up again, or everybody goes on from where he sits now (--then follow).
     """
     seated = []
     for one in tables:
-        found = re.fullmatch(r"([0-9]{1,3})=([0-9]{1,4})-([0-9]{1,4})(?:@(.+))?", one)
+        found = re.fullmatch(r"([0-9]{1,3})=([0-9]{1,4}(?:-[0-9]{1,4}){1,3})(?:@(.+))?", one)
         if found is None:
             raise ConfigError(
                 f"{one[:30]!r} is no table.", where="TABLE", next_step="Write it like 2=5-11 or 2=5-11@13-16."
             )
-        seat: dict[str, Any] = {"table": int(found[1]), "ns": int(found[2]), "ew": int(found[3])}
-        seated.append(seat | {"boards": boards_of("TABLE", found[4] or "")})
+        who = [int(number) for number in found[2].split("-")]
+        if len(who) == 3:
+            raise ConfigError("Two pairs or four players sit at a table.", where=one[:30])
+        seat: dict[str, Any] = {"ns": who[0], "ew": who[1]} if len(who) == 2 else {"players": who}
+        seated.append(seat | {"table": int(found[1]), "boards": boards_of("TABLE", found[3] or "")})
     values = {"round": round_number, "tables": seated, "then": then, "verdict": verdict_of(score)}
     return _happen("played-as", values, **common)

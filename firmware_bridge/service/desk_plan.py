@@ -78,11 +78,15 @@ def kept_of(desk: Desk, letter: str) -> Kept:
         begun = movement if kept is None else movement_from_dict(kept)
         events = tuple(h.from_dict(data["event"]) for _, data in own)
         made = Kept(begun, events, fold(begun, events))
-        if made.plan.shown() != movement:
+        if not _same_rounds(made.plan.shown(), movement):
             # A scoring program has set other rounds than those that were planned here: that is what is played now.
             made = Kept(begun, (*events, h.Replanned(movement_to_dict(movement))), Plan(movement, movement), 1)
         found = known[section.letter] = ((desk.event, last), movement, made)
     return found[2]
+
+
+def _same_rounds(one: Movement, other: Movement) -> bool:
+    return (one.seatings, one.sit_outs, one.groups) == (other.seatings, other.sit_outs, other.groups)
 
 
 def plan_of(desk: Desk, letter: str) -> tuple[Plan, list[h.Happening]]:

@@ -37,6 +37,8 @@ MAX_ROWS = 20_000
 MAX_DEPTH = 8
 MAX_NUMBER = 9_999
 MAX_TEXT = 300
+MAX_NOTE = 6000
+"""Letters of a note; the path of a rover through a hundred rounds is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +306,7 @@ def _movement(root: _Node, where: str) -> Movement:
         copies=top.number("copies", 1, most=2 * MAX_TABLES),
         format=Format(style),
         teams=teams,
-        notes=tuple(str(node.value)[:MAX_TEXT] for node in top.items("notes")),
+        notes=tuple(str(node.value)[:MAX_NOTE] for node in top.items("notes")),
         renumbered=tuple(
             NewNumber(r.number("round", most=999), r.number("pair"), r.number("number"))
             for r in (

@@ -134,12 +134,21 @@ class Renumbered:
 
 @dataclass(frozen=True, slots=True)
 class SeatedAs:
-    """One table as it was really played. boards: () = those of the plan."""
+    """One table as it was really played. boards: () = those of the plan. players: in an individual, N, E, S, W in
+    place of the pairs."""
 
     table: int
-    ns: int
-    ew: int
+    ns: int = 0
+    ew: int = 0
     boards: tuple[int, ...] = ()
+    players: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if bool(self.players) == bool(self.ns and self.ew):
+            raise EntryError(
+                f"At table {self.table} two pairs are wanted, or in an individual four players.",
+                exit_status=ExitStatus.USAGE,
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,10 @@ def repair(plan: Plan, event: h.PlayedAs) -> Plan:
     movement = plan.actual
     if not 1 <= event.round <= movement.rounds:
         raise EntryError(f"There is no round {event.round}: this session has {movement.rounds}.")
-    if any(s.players for s in movement.seatings):
-        raise EntryError("Rounds of an individual are repaired by giving the players, not pairs.")
-    actual, sit_outs = _as_seated(movement, event)
+    individual = any(s.players for s in movement.seatings)
+    if individual and event.then is h.Then.FOLLOW:
+        raise EntryError("After a wrong round an individual goes back to the plan.", next_step="Take the other way.")
+    actual, sit_outs = (_players_as_seated if individual else _as_seated)(movement, event)
     after = replace(
         movement,
         seatings=(*(s for s in movement.seatings if s.round != event.round), *actual),
@@ -84,6 +85,41 @@ def _as_seated(movement: Movement, event: h.PlayedAs) -> tuple[list[Seating], li
         for t, used in sorted(boards.items())
     ]
     return seatings, sit_outs
+
+
+def _players_as_seated(movement: Movement, event: h.PlayedAs) -> tuple[list[Seating], list[SitOut]]:
+    """An individual's round as played: at the tables that are named the same people, or some who should have rested."""
+    planned = {s.table: s for s in movement.in_round(event.round)}
+    seated: dict[int, Seating] = {}
+    named: list[int] = []
+    for line in event.tables:
+        where = f"round {event.round}, table {line.table}"
+        was = planned.get(line.table)
+        if was is None or line.table in seated:
+            raise EntryError("Nobody plays there in this round, or the table is named twice.", where=where)
+        if len(line.players) != 4 or not set(line.players) <= set(movement.pairs):
+            raise EntryError("Four players of this movement are needed: North, East, South, West.", where=where)
+        boards = line.boards or was.boards
+        if not set(boards) <= set(movement.board_numbers):
+            raise EntryError("The boards that were played must be in play.", where=where)
+        seated[line.table] = Seating(
+            event.round, line.table, line.players[0], line.players[1], boards, was.copy, line.players
+        )
+        named += line.players
+    twice = next((player for player, count in Counter(named).items() if count > 1), None)
+    if twice is not None:
+        raise EntryError(f"Player {twice} is named twice.", where=f"round {event.round}")
+    elsewhere = {p for table, s in planned.items() if table not in seated for p in s.players}
+    if elsewhere & set(named):
+        raise EntryError(
+            f"Player {min(elsewhere & set(named))} sits at another table too.",
+            where=f"round {event.round}",
+            next_step="Name every table that was not played as planned.",
+        )
+    resting = [s for s in movement.sit_outs if s.round == event.round and s.pair not in named]
+    left = {p for table in seated for p in planned[table].players} - set(named)
+    resting += [SitOut(event.round, player, 0) for player in sorted(left)]
+    return [*seated.values(), *(s for table, s in planned.items() if table not in seated)], resting
 
 
 def _follow(planned: Movement, actual: Movement, number: int) -> Movement:

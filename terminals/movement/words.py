@@ -33,7 +33,9 @@ def _withdrawn(e: h.Withdrawn) -> str:
 
 def _played_as(e: h.PlayedAs) -> str:
     tables = "; ".join(
-        f"table {t.table}: {t.ns} - {t.ew}{f', boards {runs(t.boards)}' if t.boards else ''}" for t in e.tables
+        f"table {t.table}: {' - '.join(map(str, t.players or (t.ns, t.ew)))}"
+        f"{f', boards {runs(t.boards)}' if t.boards else ''}"
+        for t in e.tables
     )
     then = "then back to the plan" if e.then is h.Then.RETURN else "then on from there"
     return f"Round {e.round} was played as {tables}; {then}"

@@ -59,6 +59,13 @@ def test_every_kind_is_built_in_every_size_and_can_be_played(kind: str) -> None:
     assert built == SIZES[kind], kind
 
 
+def test_what_is_announced_is_kept_in_full() -> None:
+    movement = build("rover:40x1")
+    assert max(len(note) for note in movement.notes) > 300
+    assert files.from_dict(written.to_dict(movement)) == movement
+    assert files.from_yaml(written.to_yaml(movement)) == movement
+
+
 def test_every_three_quarter_howell_that_is_listed() -> None:
     for tables in range(5, 12):
         for rounds in three_quarter_rounds(tables):

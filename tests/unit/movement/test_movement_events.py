@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from firmware_bridge.errors import EntryError
 from terminals.movement import happenings as h
+from terminals.movement.catalog import build
 from terminals.movement.choose import for_tables
 from terminals.movement.happenings import Place, SeatedAs, State, Then, Verdict
 from terminals.movement.howell import howell
@@ -285,6 +286,42 @@ def test_a_pair_that_should_sit_out_played() -> None:
     waiting = shown.after.actual.seat(seat.ns, 2)
     assert isinstance(waiting, SitOut)
     assert any(line.startswith(f"Round 2: {seat.ns} sits out") for line in shown.changes)
+
+
+def test_the_wrong_players_sat_down_in_an_individual() -> None:
+    movement = build("whist:13x1")  # somebody rests in every round
+    number = 3
+    first, second = movement.in_round(number)[:2]
+    rests = next(s.pair for s in movement.sit_outs if s.round == number)
+    n, e, s, w = first.players
+    other = second.players
+    tables: tuple[SeatedAs, ...] = (
+        SeatedAs(first.table, players=(other[0], e, s, w)),
+        SeatedAs(second.table, players=(n, *other[1:])),
+    )
+    shown = preview(start(movement), h.PlayedAs(number, tables), played_until(movement, number - 1))
+    assert shown.replays == ()
+    assert shown.report.errors == ()
+    after = shown.after.actual
+    assert after.at(number, first.table) is not None
+    assert after.seat(n, number).table == second.table  # type: ignore[union-attr]
+    assert untouched(movement, after, number - 1)
+    # whoever should have rested took a seat
+    tables = (SeatedAs(first.table, players=(rests, e, s, w)),)
+    rested = preview(start(movement), h.PlayedAs(number, tables)).after.actual
+    assert isinstance(rested.seat(n, number), SitOut)
+    assert isinstance(rested.seat(rests, number), Seating)
+    for wrong in (
+        h.PlayedAs(number, (SeatedAs(first.table, 1, 2),)),
+        h.PlayedAs(number, (SeatedAs(first.table, players=(n, e, s)),)),
+        h.PlayedAs(number, (SeatedAs(first.table, players=(other[0], e, s, w)),)),
+        h.PlayedAs(number, (SeatedAs(first.table, players=(e, e, s, w)),)),
+        h.PlayedAs(number, (SeatedAs(9, players=(n, e, s, w)),)),
+        h.PlayedAs(number, (SeatedAs(first.table, players=(99, e, s, w)),)),
+        h.PlayedAs(number, tables, Then.FOLLOW),
+    ):
+        with pytest.raises(EntryError):
+            apply(start(movement), wrong)
 
 
 def test_a_round_that_nobody_moved_goes_on_or_back() -> None:
