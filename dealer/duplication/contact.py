@@ -6,14 +6,15 @@ from __future__ import annotations
 import contextlib
 
 from dealer.duplication import instructions as say
+from dealer.duplication.checks import BoardWatch
 from dealer.duplication.instructions import Instruction, short
 from dealer.duplication.mailbox import Mailbox
 from dealer.duplication.options import JobOptions
-from dealer.duplication.plan import BoardCopy, BoardKey
+from dealer.duplication.plan import BoardCopy
 from dealer.duplication.progress import LineDown, LineUp, OnProgress, ProgressEvent, Stopped, Told
 from dealer.duplication.slot import Slot
-from dealer.duplication.verdict import BoardState, Reason, Verdict
-from drivers.api import Capability, Connected, DealingMachine, MachineIdentity
+from dealer.duplication.verdict import Reason
+from drivers.api import Capability, Connected, DealingMachine, Disconnected, MachineIdentity
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import DeviceError, LinkLost
 
@@ -54,12 +55,11 @@ class Contact:
                 code="machine-cannot-route",
             )
 
-    async def look(self, first: BoardKey | None, interrupted: BoardKey | None, *, reading: bool) -> None:
+    async def look(self) -> None:
         """Before the first board: end whatever the machine is doing, and see what lies in it.
 
         A board that is in already has to come out, whatever the machine says of it: after a power cut it believes its
-        pockets to be empty, and a good board would be dealt into once more. ``reading``: the interrupted board is
-        going to be asked for and read, nothing is said yet.
+        pockets to be empty, and a good board would be dealt into once more.
         """
         try:
             self.slot.look(await self.machine.snapshot())
@@ -68,29 +68,18 @@ class Contact:
             await self.reconnect(None)
         self.slot.inserted = None
         self.slot.must_go = self.slot.board_in
-        if first is None:
-            return
-        if reading:
-            self.slot.must_go = False  # it may be the very board that is to be read
-            return
-        another = self.slot.board_in and interrupted is not None and self.slot.label not in (0, interrupted.board)
-        if interrupted is not None and not another:
-            self.slot.stopped()
-            lost = Verdict(BoardState.UNKNOWN, (Reason.INTERRUPTED,))
-            await self.tell(say.collect(interrupted, self.copies, lost, None), lost.reasons)
-        elif self.slot.board_in:
-            # It may be a good one that only waits to be taken out: nobody is told to empty it.
-            await self.tell(say.remove_first(first, self.copies))
 
-    async def reconnect(self, item: BoardCopy | None) -> None:
+    async def reconnect(self, item: BoardCopy | None, watch: BoardWatch | None = None) -> bool:
         """Wait for the machine to come back, end what it was doing, and see what lies in it.
 
+        watch: the attempt over which the line was lost. True when the machine has started anew meanwhile.
         Raises DeviceError when it stays away for longer than ``reconnect_s``.
         """
         self.losses += 1
         limit = self._options.reconnect_s
         self.report(LineDown("the machine does not answer"))
-        await self.tell(say.link_down(item.key if item else None, self.copies, limit), (Reason.LINK_LOST,))
+        cards = say.where_cards_are(watch.cards, sure=False) if watch is not None else ""
+        await self.tell(say.link_down(item.key if item else None, self.copies, limit, cards), (Reason.LINK_LOST,))
         end = self._clock.monotonic() + limit
         while True:
             event = await self.mail.get(max(0.0, end - self._clock.monotonic()))
@@ -113,7 +102,27 @@ class Contact:
                 continue
             self.shown = None
             self.report(LineUp(event.restarted))
-            return
+            return event.restarted
+
+    async def old_board_out(self, item: BoardCopy) -> None:
+        """Wait until the board that has been dealt, or does not belong here, is out of the machine."""
+        while self.slot.must_go:
+            event = await self.mail.get(None)
+            assert event is not None
+            self.slot.note(event)
+            if not isinstance(event, Disconnected | Connected):
+                continue
+            if isinstance(event, Connected):
+                if not event.restarted:
+                    continue
+                self.mail.put_back(event)
+            asked = self.shown
+            await self.reconnect(item)
+            # Whatever the machine believes after a power cut: the board that was to go out is no empty one.
+            self.slot.must_go = self.slot.board_in
+            self.slot.inserted = None
+            if self.slot.must_go and asked is not None:
+                await self.tell(asked)
 
     # --- the operator --------------------------------------------------------------------------------------------
 

@@ -57,7 +57,9 @@ class Follower:
         """A stop that can be cured without losing count of the cards: True when the machine deals again."""
         assert watch.halted is not None
         self.stops += 1
-        await self._desk.tell(say.cure(watch.item.key, self._desk.copies, watch.halted), (Reason.MACHINE_FAULT,))
+        cards = say.where_cards_are(watch.cards, in_flight=watch.halted.in_flight)
+        cure = say.cure(watch.item.key, self._desk.copies, watch.halted, cards)
+        await self._desk.tell(cure, (Reason.MACHINE_FAULT,))
         now = self._clock.monotonic()
         earliest, end = now + self._options.resume_after_s, now + self._options.resume_limit_s
         while (now := self._clock.monotonic()) < end:

@@ -12,11 +12,15 @@ from dealer.duplication.verdict import BoardState, Reason
 
 @dataclass(frozen=True, slots=True)
 class JobBegan:
-    """``planned``: physical boards of the plan. ``made``: those that were good or unconfirmed before this run."""
+    """``planned``: physical boards of the plan. ``made``: those that were good or unconfirmed before this run.
+
+    interrupted: boards in which an earlier run may have left cards. copies: of each board.
+    """
 
     planned: int
     made: int
     interrupted: int
+    copies: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +90,16 @@ class Summary:
     """What a run achieved.
 
     boards_good: board numbers of which every planned copy is good. copies_good: physical boards that are good,
-    earlier runs of the same set included. states: number of physical boards per state. attempts, stops, redeals: of
-    this run. Seconds by the job's clock: in all, with the machine dealing or reading, waiting for the operator or
-    the line, and the rest, which is the host's own.
+    earlier runs of the same set included. states: number of physical boards per state. not_good: each board that is
+    not good, in the order of the plan. attempts, stops, redeals: of this run. Seconds by the job's clock: in all, with
+    the machine dealing or reading, waiting for the operator or the line, and the rest, which is the host's own.
     """
 
     planned: int
     boards_good: int
     copies_good: int
     states: Mapping[str, int] = field(default_factory=dict)
+    not_good: tuple[tuple[BoardKey, BoardState], ...] = ()
     attempts: int = 0
     stops: int = 0
     redeals: int = 0
@@ -119,6 +124,7 @@ class Summary:
             "boards_good": self.boards_good,
             "copies_good": self.copies_good,
             "states": dict(self.states),
+            "not_good": [{"board": k.board, "copy": k.copy, "state": s.value} for k, s in self.not_good],
             "attempts": self.attempts,
             "stops": self.stops,
             "redeals": self.redeals,
@@ -149,3 +155,8 @@ def count_states(plan: Plan, states: Mapping[BoardKey, BoardState]) -> tuple[int
     bad = {key.board for key in keys if states[key] is not BoardState.GOOD}
     good_boards = len({key.board for key in keys} - bad)
     return good_boards, per_state.get(BoardState.GOOD.value, 0), per_state
+
+
+def not_good(plan: Plan, states: Mapping[BoardKey, BoardState]) -> tuple[tuple[BoardKey, BoardState], ...]:
+    """The boards of a plan that are not good, in its order."""
+    return tuple((item.key, states[item.key]) for item in plan.items if states[item.key] is not BoardState.GOOD)

@@ -10,7 +10,6 @@ import asyncio
 import csv
 import importlib
 import sys
-import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import click
 from dealer.assistant import Away, Input, Pile, Ready, SortingAssistant, Undo, typed_card
 from dealer.cards import PACK_SIZE, card_from_name
 from drivers.api import UNKNOWN, Action, CardRead
+from firmware_bridge.cli.keys import listen
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import ConfigError
 
@@ -92,22 +92,9 @@ class Keyboard:
 
     async def inputs(self) -> AsyncIterator[Input]:
         """What is said, in order; ends with stdin."""
-        loop = asyncio.get_running_loop()
-        lines: asyncio.Queue[str] = asyncio.Queue()
-
-        def listen() -> None:
-            while True:
-                line = sys.stdin.readline()
-                try:
-                    loop.call_soon_threadsafe(lines.put_nowait, line)
-                except RuntimeError:
-                    return  # the job is over
-                if not line:
-                    return
-
-        # A thread of its own that nobody waits for: reading a keyboard can't be cancelled.
-        threading.Thread(target=listen, name="keyboard", daemon=True).start()
-        while line := await lines.get():
+        lines: asyncio.Queue[str | None] = asyncio.Queue()
+        listen(sys.stdin.fileno(), lines.put_nowait)
+        while (line := await lines.get()) is not None:
             for said in self._meant(line.strip()):
                 yield said
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -65,6 +63,7 @@ def duplicate(
     from dealer.generate import parse_numbers
     from firmware_bridge.cli.deal_seal import open_deals
     from firmware_bridge.cli.evening_view import choose_view
+    from firmware_bridge.cli.keys import EnterKey
     from firmware_bridge.service.dealing import make_boards, shortfall
     from firmware_bridge.service.evidence import prepare_evidence
     from firmware_bridge.service.host import host_identity
@@ -83,7 +82,7 @@ def duplicate(
             "no dealing machine is named.",
             next_step="Name it with --machine URL (see: devices), or use --assistant to sort by hand.",
         )
-    machine, keyboard = _by_hand(codes, reader) if assistant else (url, _Keyboard())
+    machine, keyboard = _by_hand(codes, reader) if assistant else (url, EnterKey())
     ensure_directory(directory)
     if evidence is not None:
         prepare_evidence(evidence, deals.set_id or file.name)
@@ -116,30 +115,11 @@ def duplicate(
             )
         )
     finally:
+        keyboard.close()
         view.close()
         close_log(log)
     text = f"{summary.copies_good} of {summary.planned} boards are good."
     return Outcome(summary.as_dict(), text, error=shortfall(summary))
-
-
-class _Keyboard:
-    """Enter at the host's keyboard confirms the number of the board that is in the machine."""
-
-    def __init__(self) -> None:
-        self._fd: int | None = None
-
-    def listen(self, job: Any) -> None:
-        if not sys.stdin or not sys.stdin.isatty():
-            return
-        confirm = job.confirm
-
-        def on_key() -> None:
-            sys.stdin.readline()
-            confirm()
-
-        with contextlib.suppress(NotImplementedError):  # Windows loops can't watch the console; the machine's key can
-            asyncio.get_running_loop().add_reader(sys.stdin.fileno(), on_key)
-            self._fd = sys.stdin.fileno()
 
 
 def _by_hand(codes: Path | None, reader: str | None) -> tuple[Any, Any]:
@@ -152,5 +132,8 @@ def _by_hand(codes: Path | None, reader: str | None) -> tuple[Any, Any]:
     class Listener:
         def listen(self, job: Any) -> None:
             hands.confirm = job.confirm
+
+        def close(self) -> None:
+            pass
 
     return hands.machine(SystemClock()), Listener()

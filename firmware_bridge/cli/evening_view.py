@@ -19,6 +19,7 @@ from dealer.duplication.progress import (
     Told,
 )
 from dealer.duplication.verdict import BoardState
+from drivers.api import Action
 from firmware_bridge.service.progress import (
     Attention,
     CollectionBegan,
@@ -40,9 +41,13 @@ def choose_view(quiet: bool = False) -> View:
     if quiet:
         return Silent()
     if sys.stderr.isatty():
-        from firmware_bridge.cli.evening_live import LiveView
+        from rich.console import Console
 
-        return LiveView()
+        console = Console(stderr=True)
+        if console.is_terminal and not console.is_dumb_terminal:
+            from firmware_bridge.cli.evening_live import LiveView
+
+            return LiveView(console)
     return PlainView()
 
 
@@ -76,8 +81,8 @@ class PlainView:
                 return opening_lines(event)
             case JobBegan():
                 self._boards_total, self._boards_done = event.planned, event.made
-                again = " One board was in work and is dealt again." if event.interrupted else ""
-                return [f"Dealing: {event.made} of {event.planned} boards are made.{again}"]
+                left = f" {event.interrupted} of them may hold cards of an earlier run." if event.interrupted else ""
+                return [f"Dealing: {event.made} of {event.planned} boards are made.{left}"]
             case BoardBegan():
                 again = f" (attempt {event.attempt})" if event.attempt > 1 else ""
                 return [f"Board {event.board}, copy {event.copy}: dealing{again}"]
@@ -87,8 +92,10 @@ class PlainView:
                 count = f"{self._boards_done} of {self._boards_total}"
                 return [f"Board {event.board}, copy {event.copy}: {event.state.value}{why} [{count}]"]
             case Stopped():
-                detail = f" {event.instruction.detail}" if event.instruction.detail else ""
+                detail = f" ({event.instruction.detail})" if event.instruction.detail else ""
                 return [f"STOP. {event.instruction.text}{detail}"]
+            case Told() if event.instruction.action not in (Action.WAIT, Action.FINISHED):
+                return [event.instruction.text]
             case LineDown():
                 return [f"The dealing machine is gone: {event.reason}"]
             case LineUp():

@@ -1,4 +1,5 @@
-"""Running a coroutine as a command: Ctrl-C and SIGTERM cancel it, its ``finally`` blocks run, the code is right."""
+"""Running a coroutine as a command: Ctrl-C, SIGTERM and a terminal that is closed cancel it; clean-up runs, the code is
+right."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ def quiet_log() -> None:
 
 
 def run_async(main: Coroutine[Any, Any, T]) -> T:
-    """``asyncio.run`` that treats SIGTERM like Ctrl-C: cancel, clean up, then raise Terminated (KeyboardInterrupt)."""
+    """``asyncio.run`` that treats SIGTERM and SIGHUP like Ctrl-C: cancel, clean up, then raise Terminated.
+
+    A hang-up that is ignored (``nohup``) stays ignored.
+    """
     terminated = False
     quiet_log()
 
@@ -37,7 +41,9 @@ def run_async(main: Coroutine[Any, Any, T]) -> T:
 
         try:
             loop.add_signal_handler(signal.SIGTERM, on_sigterm)
-        except (NotImplementedError, RuntimeError, ValueError):
+            if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+                loop.add_signal_handler(signal.SIGHUP, on_sigterm)
+        except (AttributeError, NotImplementedError, RuntimeError, ValueError):
             pass  # Windows, or not the main thread: the process default stays
         try:
             return await task

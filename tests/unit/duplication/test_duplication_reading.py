@@ -129,7 +129,7 @@ def test_the_interrupted_board_is_put_back_and_read_first(tmp_path: Path, in_the
     assert summary.complete
     stop = next(event.instruction for event in heard if isinstance(event, Stopped))
     assert stop.action == Action.RETURN_BOARD
-    assert "Put it back, I'll read it" in stop.text
+    assert "Put the board back: I'll read it." in stop.text
     assert [(row.kind, row.state.value) for row in attempts] == [
         ("deal", "unknown"),
         ("read", "good"),
@@ -169,7 +169,10 @@ def test_another_board_in_place_of_the_interrupted_one_is_refused(tmp_path: Path
     machine = FakeMachine(READS, truth={(1, 1): holds(1)}, board_in=True, wanted=(2, 1))
     summary, _ = make(tmp_path, machine, heard)
     assert summary.complete
-    assert Action.SWAP_BOARD in [event.instruction.action for event in heard if isinstance(event, Stopped)]
+    wrong = [event.instruction for event in heard if isinstance(event, Stopped)][1]
+    assert wrong.what == "Board 1 is wanted, this is board 2."
+    # Not "empty": whoever obeys takes no card out of either board.
+    assert (wrong.action, wrong.step) == (Action.RETURN_BOARD, "Take it out and put board 1 back: I'll read it.")
     assert right(machine)
 
 

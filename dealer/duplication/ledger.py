@@ -1,0 +1,153 @@
+"""The books of one run: which state each board is in, the attempt that is in work, claims and figures of the machine.
+
+Whatever is decided about a board is committed to the journal first, then written among the claims, then reported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+from dealer.duplication.checks import BoardWatch
+from dealer.duplication.claims import ClaimsFile
+from dealer.duplication.contact import Contact
+from dealer.duplication.plan import BoardCopy, BoardKey, Plan
+from dealer.duplication.progress import BoardEnded
+from dealer.duplication.verdict import BoardState, Reason, Verdict
+from dealer.health import measure
+from dealer.store.health import HealthStore
+from dealer.store.journal import Journal
+from drivers.api import DealingMachine
+from firmware_bridge.errors import DeviceError, FirmwareBridgeError, LinkLost
+
+LEFT_OVER = (BoardState.UNKNOWN, BoardState.SUSPECT)
+"""States in which an earlier run may have left a board with cards in it."""
+
+
+@dataclass(slots=True)
+class Work:
+    """The attempt that is in the journal as ``dealing``. ``started``: motors may have moved for it."""
+
+    item: BoardCopy
+    job_id: int
+    before: BoardState
+    started: bool = False
+
+
+class Ledger:
+    """``states``: of every physical board of the plan. ``work``: the attempt under way, or None."""
+
+    def __init__(
+        self,
+        machine: DealingMachine,
+        desk: Contact,
+        journal: Journal,
+        plan: Plan,
+        *,
+        claims: ClaimsFile | None = None,
+        health: HealthStore | None = None,
+    ) -> None:
+        self.states: dict[BoardKey, BoardState] = {}
+        self.work: Work | None = None
+        self._machine = machine
+        self._desk = desk
+        self._journal = journal
+        self._plan = plan
+        self._claims = claims
+        self._health = health
+        self._left: dict[BoardKey, int] = {}
+
+    async def open(self, assumed: BoardState = BoardState.UNKNOWN) -> list[BoardKey]:
+        """Enter the plan and take over what earlier runs have left.
+
+        Returns the boards that may hold cards of an attempt that came to no good end, in the order of the plan; the
+        one that was in work when the program ended is the first.
+        """
+        set_id, keys = self._plan.set_id, [item.key for item in self._plan.items]
+        await self._journal.register(set_id, self._plan.digests, keys)
+        killed = await self._journal.take_over(set_id, keys, assumed)
+        rows = await self._journal.rows(set_id)
+        self.states = {key: row.state for key, row in rows.items()}
+        left = [key for key in keys if self.states[key] in LEFT_OVER]
+        left.sort(key=lambda key: key not in killed)
+        self._left = {key: rows[key].job_id for key in left}
+        return left
+
+    def left_over(self, key: BoardKey) -> int | None:
+        """Job id of the last attempt at a board that an earlier run has left behind, once; else None."""
+        return self._left.pop(key, None)
+
+    async def begin(self, work: Work, *, kind: str = "deal") -> None:
+        """Commit that an attempt begins, before the machine hears of it."""
+        identity = self._desk.identity()
+        await self._journal.begin(
+            self._plan.set_id,
+            work.item.key,
+            job_id=work.job_id,
+            machine_id=identity.device_id,
+            boot_id=identity.boot_id,
+            kind=kind,
+        )
+        self.work = work
+
+    async def withdraw(self, work: Work) -> None:
+        """No motor has moved for this attempt: the row goes back to what it was."""
+        await self._journal.withdraw(self._plan.set_id, work.item.key, job_id=work.job_id, state=work.before)
+        self.work = None
+
+    async def conclude(self, work: Work, watch: BoardWatch) -> Verdict:
+        """Stop the machine if need be, commit the verdict, get the line back if it was lost."""
+        if watch.stopped:
+            with contextlib.suppress(LinkLost, DeviceError):
+                await self._machine.abort(work.job_id)
+        verdict = watch.verdict()
+        fault = int(watch.fault.fault) if watch.fault is not None else 0
+        kept = await self._journal.finish(
+            self._plan.set_id, work.item.key, job_id=work.job_id, verdict=verdict, cards=watch.cards, fault=fault
+        )
+        self.work = None
+        if not kept:
+            verdict = Verdict(BoardState.UNKNOWN, (*verdict.reasons, Reason.INTERRUPTED))
+        self._settled(work.item, verdict, watch.cards)
+        if Reason.LINK_LOST in verdict.reasons or Reason.RESTARTED in verdict.reasons:
+            restarted = await self._desk.reconnect(work.item, watch)
+            if restarted and Reason.RESTARTED not in verdict.reasons:
+                verdict = Verdict(verdict.state, (*verdict.reasons, Reason.RESTARTED))
+        return verdict
+
+    async def give_up(self, item: BoardCopy, reasons: tuple[Reason, ...]) -> None:
+        """The last attempt at a board has failed."""
+        failed = Verdict(BoardState.FAILED, reasons)
+        await self._journal.settle(self._plan.set_id, item.key, failed)
+        self._settled(item, failed)
+
+    async def interrupted(self) -> None:
+        """The run ends in mid-attempt: what was started is unknown. Never raises a FirmwareBridgeError."""
+        work, self.work = self.work, None
+        if work is None:
+            return
+        with contextlib.suppress(FirmwareBridgeError):
+            if work.started:
+                verdict = Verdict(BoardState.UNKNOWN, (Reason.INTERRUPTED,))
+                await self._journal.finish(self._plan.set_id, work.item.key, job_id=work.job_id, verdict=verdict)
+                self.states[work.item.key] = verdict.state
+            else:
+                await self.withdraw(work)
+
+    def close(self) -> None:
+        """The last word on every board goes among the claims."""
+        if self._claims is not None and self.states:
+            self._claims.export(self._plan, self.states)
+
+    async def note_health(self, watch: BoardWatch) -> None:
+        """Keep what an attempt tells of the machine's rollers, optics and packs."""
+        if self._health is not None and watch.cards:
+            machine = f"{self._desk.identity().device_id:016x}"
+            fault = int(watch.fault.fault) if watch.fault is not None else 0
+            await self._health.record(measure(machine, watch.item.board, watch.picture.seen, watch.reasons, fault))
+
+    def _settled(self, item: BoardCopy, verdict: Verdict, cards: int = 0) -> None:
+        self.states[item.key] = verdict.state
+        if self._claims is not None:
+            self._claims.append(self._plan.set_id, item, verdict.state)
+        self._desk.report(BoardEnded(item.board, item.copy, verdict.state, verdict.reasons, cards))

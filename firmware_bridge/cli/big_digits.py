@@ -1,0 +1,27 @@
+"""Board numbers in digits that are read from beside the machine, some steps away from the screen."""
+
+from __future__ import annotations
+
+_SHAPES = {
+    "0": ("###", "# #", "# #", "# #", "###"),
+    "1": (" # ", "## ", " # ", " # ", "###"),
+    "2": ("###", "  #", "###", "#  ", "###"),
+    "3": ("###", "  #", "###", "  #", "###"),
+    "4": ("# #", "# #", "###", "  #", "  #"),
+    "5": ("###", "#  ", "###", "  #", "###"),
+    "6": ("###", "#  ", "###", "# #", "###"),
+    "7": ("###", "  #", "  #", "  #", "  #"),
+    "8": ("###", "# #", "###", "# #", "###"),
+    "9": ("###", "# #", "###", "  #", "###"),
+}
+ROWS = 5
+
+
+def big_number(number: int, *, scale: int = 1, ink: str = "█") -> str:
+    """The number in digits ``5 * scale`` lines high; a digit is ``6 * scale`` columns wide."""
+    lines = []
+    for row in range(ROWS):
+        cells = ((_SHAPES[digit][row]) for digit in str(number))
+        line = ("  " * scale).join("".join(dot * 2 * scale for dot in cell) for cell in cells)
+        lines += [line.replace("#", ink).rstrip()] * scale
+    return "\n".join(lines)
