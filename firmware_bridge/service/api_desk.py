@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service import desk_alerts, desk_files, desk_scorecards, desk_view
+from firmware_bridge.service import desk_alerts, desk_files, desk_scorecards, desk_view, recorded_files
 from firmware_bridge.service.api_access import ROLES, Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
@@ -196,6 +196,9 @@ async def file(request: Request, desk: Desk, caller: Caller) -> Response:
         await desk.log("exported", what="lines")
     elif name == "hands":
         data, media, filename = await run_in_threadpool(desk_files.hands_pdf, desk), desk_files.PDF, "hands.pdf"
+    elif name in recorded_files.FILES:
+        filename, media, data = await run_in_threadpool(recorded_files.recorded_file, desk, name)
+        await desk.log("exported", what=name)
     else:
         kind, data = await run_in_threadpool(desk_files.make, desk, name)
         media, filename = kind.media, kind.file
@@ -270,7 +273,7 @@ def operations() -> list[Operation]:
             get,
             f"{ROOT}/files/{{name}}",
             "viewer",
-            f"A sheet or result file: {', '.join(desk_files.KINDS)}, hands, lines.",
+            f"A sheet or result file: {', '.join([*desk_files.KINDS, *recorded_files.FILES])}, hands, lines.",
             file,
             None,
             "",

@@ -13,6 +13,7 @@ from terminals.store import desk as desk_store
 from terminals.store import ledger
 from terminals.store.desk import DeviceState
 from terminals.store.values import device_hex
+from terminals.sync.recorded import VERIFIER
 from terminals.sync.sense import WARNINGS
 from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter
 from terminals.sync.tables import CellState, plan_warnings
@@ -180,5 +181,5 @@ def log_view(desk: Desk, limit: int = 200) -> list[dict[str, Any]]:
     return [
         {"number": one.number, "kind": one.kind, "actor": one.actor, "wall": one.wall, "data": dict(one.data)}
         for one in reversed(found)
-        if one.kind not in ("planned", "pair-code")
+        if one.kind not in ("planned", "pair-code", VERIFIER)
     ]

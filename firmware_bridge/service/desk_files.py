@@ -20,6 +20,7 @@ from firmware_bridge.errors import EntryError, FirmwareBridgeError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_checks import deals_of
 from firmware_bridge.service.desk_exchange import exchange_event
+from firmware_bridge.service.recorded_files import known_deals
 from terminals.interop.bridgewebs import write_bridgewebs
 from terminals.interop.exchange import ExchangeEvent
 from terminals.interop.pbn_results_write import write_pbn_results
@@ -108,12 +109,15 @@ def hands_pdf(desk: Desk) -> bytes:
     unveiled(desk)
     if desk.period.published_at is None:
         raise EntryError("hands are shown after the publication only.", code="withheld")
-    deals = deals_of(desk)
+    deals, source = deals_of(desk), ""
+    if not deals:
+        deals = {board: deal for (_, board), deal in sorted(known_deals(desk).items(), reverse=True)}
+        source = "keyed in at the tables, not verified"
     if not deals:
         raise EntryError("the deals of this event are not known here.", code="no-such-file")
     boards = [Board(number, deal) for number, deal in sorted(deals.items())]
     tables = tricks_of(desk, list(deals.values()))
-    note = "" if tables else "without double dummy"
+    note = ", ".join(part for part in (source, "" if tables else "without double dummy") if part)
     page = RecordPage(event=desk.setup.name, date=desk.wall()[:10], note=note)
     return record_pdf(record_boards(boards, tables), page)
 

@@ -14,6 +14,7 @@ from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_rulings import content_words, on_play_view, penalties_view, ruling_view
 from firmware_bridge.service.desk_scoring import scoring_view
+from firmware_bridge.service.recorded_files import accepted_view
 from terminals.result import Played
 from terminals.scoring.boards import LineScore, SideScore
 from terminals.scoring.contract_score import score_ns
@@ -338,6 +339,7 @@ def play_view(desk: Desk, play: PlayKey) -> dict[str, Any]:
             "warnings": list(state.warnings) if not hidden else [],
         },
         "actions": list(state.actions),
+        "accepted": accepted_view(desk, play),
         "events": [
             {
                 "number": one.number,

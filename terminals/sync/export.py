@@ -14,8 +14,10 @@ from typing import Any
 
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import EntryError, ExitStatus, StoreError
-from terminals.store import content, desk, ledger, results
+from terminals.store import content, desk, ledger, results, table_events
+from terminals.store.table_events import TableEventKind
 from terminals.store.values import EventKind, PlayKey, RecordKey, ResultEvent
+from terminals.sync.recorded import VERIFIER
 
 FORMAT = 1
 MAX_LINE = 4 * 1024 * 1024  # an event line holds a whole movement
@@ -55,7 +57,25 @@ def lines(connection: Connection, event: int, *, people: bool = True) -> Iterato
         }
     for item in results.all_events(connection, ident):
         yield event_line(item)
+    for told in table_events.all_events(connection, ident):
+        yield {
+            "table": "table-record",
+            "kind": told.kind.value,
+            "section": told.section,
+            "board": told.board,
+            "ns": told.ns,
+            "ew": told.ew,
+            "round": told.round,
+            "place": told.table,
+            "record": [told.key.device_hex, told.key.journal_hex, told.key.seq],
+            "confirmed": told.confirmed,
+            # By what a pair's code is known is as good as the code.
+            "data": "" if told.kind is TableEventKind.CODE else told.data.hex(),
+            "wall": told.wall,
+        }
     for note in desk.desk_events(connection, ident):
+        if note.kind == VERIFIER:
+            continue
         yield {"table": "desk", "kind": note.kind, "data": dict(note.data), "actor": note.actor, "wall": note.wall}
     if people:
         for person in desk.people(connection, ident):
