@@ -11,6 +11,7 @@ from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.results_combine import combine
 from firmware_bridge.cli.results_paper import enter, slips
 from firmware_bridge.cli.results_rule import rule
+from firmware_bridge.cli.results_scale import carry_over_command, mismatch, vps
 from firmware_bridge.cli.results_swiss import swiss
 from firmware_bridge.errors import ConfigError, EntryError
 
@@ -166,3 +167,6 @@ results.add_command(enter)
 results.add_command(rule)
 results.add_command(combine)
 results.add_command(swiss)
+results.add_command(vps)
+results.add_command(carry_over_command)
+results.add_command(mismatch)
