@@ -81,7 +81,7 @@ class Database:
         ``synchronous`` is a parameter only so that tests can show what goes wrong with less than FULL.
         Raises StoreError when the file can't be opened, is damaged, or was written by a newer program.
         """
-        with _in_words(path):
+        with in_words(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             fresh = not path.exists()
             connection = connect(str(path))
@@ -133,7 +133,7 @@ class Database:
         """
         if self._in_transaction:
             raise RuntimeError("transactions do not nest")
-        with _in_words(self.path):
+        with in_words(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             self._in_transaction = True
             try:
@@ -148,12 +148,12 @@ class Database:
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a SELECT."""
-        with _in_words(self.path):
+        with in_words(self.path):
             return list(self._connection.execute(sql, tuple(parameters)).fetchall())
 
     def reader(self) -> Database:
         """A second connection that only reads and sees only what is committed."""
-        with _in_words(self.path):
+        with in_words(self.path):
             connection = self._connect(str(self.path))
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}").fetchall()
             connection.execute("PRAGMA query_only = 1").fetchall()
@@ -161,29 +161,39 @@ class Database:
 
     def check(self) -> None:
         """Raises StoreError when SQLite finds the file damaged."""
-        with _in_words(self.path):
+        with in_words(self.path):
             rows = [str(row[0]) for row in self._connection.execute("PRAGMA quick_check(10)").fetchall()]
         if rows != ["ok"]:
             raise StoreError(
                 "the database is damaged.",
                 where=str(self.path),
-                next_step="Restore the last backup, or copy the file away and start with a new data directory.",
+                next_step=_DAMAGED_NEXT,
                 code="store-damaged",
             )
 
     def backup(self, target: Path) -> None:
-        """Write a consistent copy to ``target`` while the program runs; a half-written copy never gets that name."""
+        """Write a consistent copy to ``target`` while the program runs; a half-written copy never gets that name.
+
+        Raises StoreError when its directory does not exist (a stick that is not there), is full or can't be written
+        to, and when ``target`` is this database itself or a file that is no database.
+        """
+        _may_be_copied_to(self.path, target)
         temporary = target.with_name(target.name + ".part")
-        with _in_words(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary.unlink(missing_ok=True)
-            try:
-                self._connection.execute("VACUUM INTO ?", (str(temporary),))
-                with temporary.open("rb+") as copy:
-                    os.fsync(copy.fileno())
-                os.replace(temporary, target)
-            finally:
-                temporary.unlink(missing_ok=True)
+        try:
+            with in_words(target):
+                try:
+                    temporary.unlink(missing_ok=True)
+                    self._connection.execute("VACUUM INTO ?", (str(temporary),))
+                    with temporary.open("rb+") as copy:
+                        os.fsync(copy.fileno())
+                    os.chmod(temporary, 0o600)
+                    os.replace(temporary, target)
+                    sync_directory(target.parent)
+                finally:
+                    with contextlib.suppress(OSError):
+                        temporary.unlink(missing_ok=True)
+        except StoreError as error:
+            raise _copy_failed(error, target) from error
 
     def close(self) -> None:
         with contextlib.suppress(sqlite3.Error):
@@ -320,6 +330,66 @@ def _resolve(future: asyncio.Future[Any], value: Any, error: BaseException | Non
         future.set_result(value)
 
 
+def _may_be_copied_to(path: Path, target: Path) -> None:
+    """Raises StoreError for a place where a copy would go nowhere, or over something that is worth more."""
+    if not target.parent.is_dir():
+        raise StoreError(
+            "there is no such directory.",
+            where=str(target.parent),
+            next_step="Is the stick plugged in? See where it is mounted.",
+            code="copy-place",
+        )
+    if not target.exists():
+        return
+    if target.is_dir() or not target.is_file():
+        raise StoreError("this is no file.", where=str(target), next_step="Name a file.", code="copy-place")
+    if target.samefile(path):
+        raise StoreError(
+            "this is the database itself.",
+            where=str(target),
+            next_step="Name another place, best on another disk.",
+            code="copy-place",
+        )
+    try:
+        with target.open("rb") as file:
+            head = file.read(len(_HEAD))
+    except OSError as error:
+        raise StoreError(f"{error.strerror}.", where=str(target), code="copy-place") from error
+    if head not in (_HEAD, b""):
+        raise StoreError(
+            "another file has this name; it is not written over.",
+            where=str(target),
+            next_step="Choose another name.",
+            code="copy-place",
+        )
+
+
+_HEAD = b"SQLite format 3\0"
+
+
+def _copy_failed(error: StoreError, target: Path) -> StoreError:
+    """The words of a database that fails do not fit a copy of it: there is nothing wrong with the results."""
+    words = {
+        "store-full": "there is no room for the copy.",
+        "store-readonly": "the copy can't be written here.",
+        "store-io": "the disk of the copy reports an error.",
+    }
+    if error.where != str(target):
+        return error
+    what = words.get(error.code, f"the copy can't be written: {error.what[0].lower()}{error.what[1:]}")
+    return StoreError(what, where=str(target), next_step="Choose another place; the results are safe.", code=error.code)
+
+
+def sync_directory(directory: Path) -> None:
+    """A stick may be pulled out right after it was said that the copy is there: its name has to be on it, too."""
+    with contextlib.suppress(OSError):  # Windows, and file systems that can't
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def _set_pragmas(connection: Connection, path: Path, synchronous: str) -> None:
     """Each setting is read back: a SQLite that silently ignores one must not be trusted with results."""
     wanted = {
@@ -343,6 +413,7 @@ def _set_pragmas(connection: Connection, path: Path, synchronous: str) -> None:
             )
 
 
+_DAMAGED_NEXT = "Put the last backup in its place; for results: firmware-bridge db restore BACKUP."
 _WORDS: tuple[tuple[str, str, str, str], ...] = (
     (
         "full",
@@ -360,14 +431,19 @@ _WORDS: tuple[tuple[str, str, str, str], ...] = (
         "the file is not a database of this program.",
         "Choose another data directory with --data.",
     ),
-    ("malformed", "store-damaged", "the database is damaged.", "Restore the last backup."),
+    ("malformed", "store-damaged", "the database is damaged.", _DAMAGED_NEXT),
     ("unable to open", "store-open", "the file can't be opened.", "Check that the directory exists and is yours."),
-    ("disk i/o", "store-io", "the disk reports an error.", "Check the disk, then restore the last backup if needed."),
+    (
+        "disk i/o",
+        "store-io",
+        "the disk reports an error.",
+        "Check the disk; if it is broken, go on with the last backup.",
+    ),
 )
 
 
 @contextlib.contextmanager
-def _in_words(path: Path) -> Iterator[None]:
+def in_words(path: Path) -> Iterator[None]:
     """Turn the errors of SQLite and the file system into ones that an operator can act on."""
     try:
         yield

@@ -48,6 +48,29 @@ def backup(target: Path, data: Path | None) -> Outcome:
     return Outcome({"out": str(place), "bytes": place.stat().st_size}, f"Copied to {place}.")
 
 
+@db.command("restore")
+@click.argument("source", type=click.Path(path_type=Path))
+@DATA
+@command("db restore")
+def restore(source: Path, data: Path | None) -> Outcome:
+    """Put the backup SOURCE in the place of the database, which is kept beside it. Not while a service runs.
+
+    Terminals send again what they still hold of the time since; what can't be had again is told at the desk.
+    """
+    from firmware_bridge.service.put_back import put_back
+    from terminals.store.schema import MIGRATIONS
+    from terminals.sync.event_store import FILE_NAME
+
+    with _owned(data):
+        target = data_directory(data) / FILE_NAME
+        kept = put_back(source / FILE_NAME if source.is_dir() else source, target, MIGRATIONS)
+    before = f" What was there before is in {kept}." if kept is not None else ""
+    return Outcome(
+        {"restored": str(source), "kept": None if kept is None else str(kept)},
+        f"{source} is the database now.{before} Terminals send again what they still hold.",
+    )
+
+
 @db.command("export")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--without-people", is_flag=True, help="Leave names and numbers of players out.")

@@ -35,6 +35,22 @@ def test_a_backup_is_a_data_directory_of_its_own(played: Path, tmp_path: Path) -
     assert db(tmp_path, "check").result["records"] == db(played, "check").result["records"]
 
 
+def test_a_backup_is_put_back_with_one_command(played: Path, tmp_path: Path) -> None:
+    copy, data = tmp_path / "stick.db", tmp_path / "data"
+    assert db(played, "backup", str(copy)).code == 0
+    data.mkdir()
+    (data / "events.db").write_bytes(b"SQLite format 3\0" + bytes(9000))
+    damaged = db(data, "check")
+    assert damaged.code in (1, 2)
+    run = db(data, "restore", str(copy))
+    assert run.code == 0
+    assert Path(run.result["kept"]).exists()
+    assert db(data, "check").result["records"]["stored"] == 30
+    assert db(data, "restore", str(tmp_path / "none.db")).code == 1
+    assert db(played, "backup", str(played)).code == 1  # never over itself
+    assert db(played, "backup", str(tmp_path / "no-stick" / "x.db")).code == 1
+
+
 def test_an_export_has_every_record_once(played: Path, tmp_path: Path) -> None:
     out = tmp_path / "event.jsonl"
     run = db(played, "export", str(out))

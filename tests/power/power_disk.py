@@ -1,7 +1,7 @@
 """A disk that loses power: an apsw VFS that records every operation, and the files as they may be found after a cut.
 
 Model: what was synced stays; what was written after the last sync of its file is kept, gone, or torn at 512 bytes.
-Deleting a file counts as durable at once. Disks that lie about a sync are not modelled.
+Deleting or renaming a file counts as durable at once. Disks that lie about a sync are not modelled.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 SECTOR = 512
+PROGRAM = -1
+"""Mark of a sync that the program asks for by itself, not SQLite."""
 _NUMBERS = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """kind: write, truncate, sync or delete; at: offset, or the new size."""
+    """kind: write, truncate, sync, delete or rename; at: offset, or the new size; data: of a rename, the new name."""
 
     kind: str
     name: str
@@ -64,16 +66,31 @@ class _Vfs(apsw.VFS):
 
 @dataclass
 class RecordingDisk:
-    """``connect`` is for ``Database.open``; ``operations`` grows with everything that SQLite does to its files."""
+    """``connect`` is for ``Database.open``; ``operations`` grows with everything that SQLite does to its files.
+
+    checkpoint_pages: how long the write-ahead log gets before its pages go into the file; None: as SQLite likes.
+    """
 
     operations: list[Operation] = field(default_factory=list)
+    checkpoint_pages: int | None = None
 
     def __post_init__(self) -> None:
         self._name = f"recording-{next(_NUMBERS)}"
         self._vfs = _Vfs(self, self._name)
 
     def connect(self, path: str) -> Any:
-        return _Connection(apsw.Connection(path, vfs=self._name))
+        inner = apsw.Connection(path, vfs=self._name)
+        if self.checkpoint_pages is not None:
+            inner.wal_autocheckpoint(self.checkpoint_pages)
+        return _Connection(inner)
+
+    def fsync(self, path: Path) -> None:
+        """The program itself says that a file should be on disk."""
+        self.operations.append(Operation("sync", path.name, at=PROGRAM))
+
+    def rename(self, old: Path, new: Path) -> None:
+        """The program itself gives a file another name."""
+        self.operations.append(Operation("rename", old.name, data=new.name.encode()))
 
     def close(self) -> None:
         self._vfs.unregister()
@@ -99,6 +116,12 @@ def disk_after(operations: Sequence[Operation], fate: str, seed: int = 0) -> dic
         if operation.kind == "delete":
             durable.pop(operation.name, None)
             pending.pop(operation.name, None)
+            continue
+        if operation.kind == "rename":
+            name = operation.data.decode()
+            durable[name] = durable.pop(operation.name, bytearray())
+            # What was not synced may still come, to the same file under its new name.
+            pending[name] = [replace(one, name=name) for one in pending.pop(operation.name, [])]
             continue
         durable.setdefault(operation.name, bytearray())
         if operation.kind == "sync":

@@ -10,6 +10,7 @@ import pytest
 
 from firmware_bridge.db import Database, Migration, Writer, connect_sqlite3
 from firmware_bridge.errors import ExitStatus, StoreError
+from firmware_bridge.service.put_back import put_back
 
 ONE = Migration(1, ("CREATE TABLE t (n INTEGER PRIMARY KEY)",))
 TWO = Migration(2, ("ALTER TABLE t ADD COLUMN name TEXT NOT NULL DEFAULT 'old'",))
@@ -174,7 +175,98 @@ def test_a_backup_is_a_whole_database(tmp_path: Path) -> None:
     with database.transaction() as connection:
         connection.execute("INSERT INTO t VALUES (1)")
     target = tmp_path / "stick" / "copy.db"
+    target.parent.mkdir()
     database.backup(target)
     database.backup(target)
+    assert target.stat().st_mode & 0o077 == 0
     assert Database.open(target, (ONE,)).query("SELECT * FROM t") == [(1,)]
     assert sorted(p.name for p in target.parent.iterdir() if "part" in p.name) == []
+
+
+def test_a_stick_that_is_not_there_makes_no_folder_of_its_name(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such directory") as caught:
+        opened(tmp_path).backup(tmp_path / "media" / "stick" / "copy.db")
+    assert "stick" in caught.value.next_step
+    assert not (tmp_path / "media").exists()
+
+
+def test_a_copy_is_never_written_over_the_database_or_a_file_of_another_kind(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    (tmp_path / "link.db").symlink_to(tmp_path / "x.db")
+    for own in ("x.db", "link.db"):
+        with pytest.raises(StoreError, match="the database itself"):
+            database.backup(tmp_path / own)
+    letter = tmp_path / "letter.odt"
+    letter.write_text("Dear members")
+    with pytest.raises(StoreError, match="not written over"):
+        database.backup(letter)
+    assert letter.read_text() == "Dear members"
+    with pytest.raises(StoreError, match="no file"):
+        database.backup(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("database or disk is full", "no room for the copy"),
+        ("attempt to write a readonly database", "can't be written here"),
+        ("disk I/O error", "disk of the copy"),
+    ],
+)
+def test_a_stick_that_fails_is_told_without_alarm_about_the_results(tmp_path: Path, said: str, told: str) -> None:
+    class Stick:
+        def __init__(self, path: str) -> None:
+            self.inner = connect_sqlite3(path)
+
+        def execute(self, sql: str, parameters: tuple[object, ...] = ()) -> object:
+            if sql.startswith("VACUUM"):
+                Path(str(parameters[0])).write_bytes(b"half")
+                raise sqlite3.OperationalError(said)
+            return self.inner.execute(sql, parameters)
+
+        def close(self) -> None:
+            self.inner.close()
+
+    database = Database.open(tmp_path / "x.db", (ONE,), connect=Stick)
+    with pytest.raises(StoreError, match=told) as caught:
+        database.backup(tmp_path / "copy.db")
+    assert "results are safe" in caught.value.next_step
+    assert caught.value.where == str(tmp_path / "copy.db")
+    assert not list(tmp_path.glob("copy*"))
+
+
+def test_a_backup_put_back_keeps_what_was_there_before(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    database.backup(tmp_path / "copy.db")
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO t VALUES (5)")
+    wal = tmp_path / "x.db-wal"
+    left = wal.read_bytes()  # as a killed program leaves it
+    database.close()
+    wal.write_bytes(left)
+    kept = put_back(tmp_path / "copy.db", tmp_path / "x.db", (ONE, TWO))
+    assert kept == tmp_path / "x.before-1.db"
+    assert opened(tmp_path, ONE, TWO).query("SELECT * FROM t") == []
+    assert Database.open(kept, (ONE,)).query("SELECT * FROM t") == [(5,)]
+    assert put_back(tmp_path / "copy.db", tmp_path / "x.db", (ONE, TWO)) == tmp_path / "x.before-2.db"
+    assert put_back(tmp_path / "copy.db", tmp_path / "new.db", (ONE,)) is None
+    assert not list(tmp_path.glob("*.restoring*"))
+
+
+def test_a_backup_that_can_not_be_used_changes_nothing(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO t VALUES (5)")
+    database.close()
+    bad = tmp_path / "bad.db"
+    for content in (b"hello", (tmp_path / "x.db").read_bytes()[:4096] + bytes(4096)):
+        bad.write_bytes(content)
+        with pytest.raises(StoreError) as caught:
+            put_back(bad, tmp_path / "x.db", (ONE,))
+        assert caught.value.where == str(bad)
+        assert "backup" in caught.value.next_step
+    for wrong in (tmp_path / "none.db", tmp_path / "x.db"):
+        with pytest.raises(StoreError):
+            put_back(wrong, tmp_path / "x.db", (ONE,))
+    assert opened(tmp_path).query("SELECT * FROM t") == [(5,)]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".db") == ["bad.db", "x.db"]
