@@ -15,6 +15,7 @@ import hmac
 import ipaddress
 import json
 import logging
+import re
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
@@ -335,14 +336,15 @@ def make_app(connector: DataConnector) -> Starlette:
 
 
 class OnePath:
-    """Programs are configured by hand: capitals and slashes too many in the path mean nothing."""
+    """Programs are configured by hand: capitals and slashes too many in the path mean nothing. Through a proxy the
+    path comes with the host before it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            path = "/" + scope["path"].strip("/")
+            path = "/" + re.sub(r"^https?://[^/]*", "", scope["path"]).strip("/")
             scope = {**scope, "path": path.lower() if path.lower() == ENDPOINT else path}
         await self._app(scope, receive, send)
 

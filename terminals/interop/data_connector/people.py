@@ -97,10 +97,9 @@ def _seat_later_rounds(
             seat, who = "1" if direction <= 2 else "2", _who(json.loads(body), known)
             before = now.get((pair, seat))
             now[pair, seat] = who
-            if before not in (None, who):
-                seat = later_seat(seat, seating.round)
             if before != who:
-                desk.save_person(connection, event, Person(section.letter, pair, seat, *who))
+                place = seat if seating.round == 1 else later_seat(seat, seating.round)
+                desk.save_person(connection, event, Person(section.letter, pair, place, *who))
 
 
 def seat_key(letters: str, table: int, round: int, direction: int) -> str:

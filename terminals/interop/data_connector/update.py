@@ -14,7 +14,7 @@ from terminals.interop.data_connector.numbers import DataType, ErrorType
 from terminals.interop.data_connector.people import put_players, put_seats
 from terminals.interop.data_connector.queues import PROGRAM, advance
 from terminals.interop.data_connector.result_rows import Section, place_of
-from terminals.interop.data_connector.shapes import GROUP, MANAGE, SECTION, SECTION_UPDATE, Dto, dumps
+from terminals.interop.data_connector.shapes import GROUP, MANAGE, SECTION, SECTION_UPDATE, TABLE, Dto, blank, dumps
 from terminals.interop.data_connector.structure import Structure, deleted_section
 from terminals.store import data_connector as store
 from terminals.store import results
@@ -144,12 +144,13 @@ def _rounds(section: Dto) -> dict[int, dict[int, Mapping[str, Any]]]:
 
 def _changed_only(section: Dto, first: Mapping[int, int]) -> Dto:
     """The section with its changed rounds; a table that went away is there without rounds."""
+    there = {table["TableNumber"]: table for table in section["Tables"]}
     tables = []
-    for table in section["Tables"]:
-        number = table["TableNumber"]
-        if number in first:
-            rounds = [one for one in table["Rounds"] or () if one["RoundNumber"] >= first[number]]
-            tables.append({**table, "Rounds": rounds})
+    for number in sorted(first):
+        place = {"SessionGuid": section["SessionGuid"], "SectionLetters": section["Letters"], "TableNumber": number}
+        table = there.get(number) or blank(TABLE, **place)
+        rounds = [one for one in table["Rounds"] or () if one["RoundNumber"] >= first[number]]
+        tables.append({**table, "Rounds": rounds})
     return {**section, "Tables": tables}
 
 

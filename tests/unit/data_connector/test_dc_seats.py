@@ -134,3 +134,13 @@ def test_all_four_players_of_an_individual_have_names(host: Host) -> None:
     ok(client.initialize(events.an_event(events.a_session([section]), player_data=players, participations=told)))
     found = names(host, 1, 1)
     assert sorted(name for here in found.values() for name in here) == ["P1", "P2", "P3", "P4"]
+
+
+def test_seats_told_for_some_tables_only_come_back_as_no_news(host: Host) -> None:
+    """A pair that is told first in a later round sat with nobody known before."""
+    client = a_client(host)
+    init = explicit_event({})
+    init.participations = [one for one in everybody({}) if one.table_number == 1]
+    ok(client.initialize(init))
+    assert [sitting(host, 4, number) for number in (1, 3)] == [("", ""), ("41", "42")]
+    assert client.poll_for_participations(events.SESSION) == []
