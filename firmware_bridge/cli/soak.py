@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from firmware_bridge.cli.output import Outcome, command
-from firmware_bridge.errors import FirmwareBridgeError
+from firmware_bridge.errors import ConfigError, FirmwareBridgeError
 
 FAULTS = click.Choice(["none", "realistic", "harsh"])
 
@@ -25,16 +25,48 @@ def soak() -> None:
 @click.option("--faults", type=FAULTS, default="realistic", show_default=True)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--machine", type=click.Choice(["fast", "camera", "diy"]), default="fast", show_default=True)
+@click.option(
+    "--carrier",
+    type=click.Choice(["serial", "usb", "gpio", "gpio-polled", "all"]),
+    default="serial",
+    show_default=True,
+    help="What lies between program and machine; on pins the machine is the home-built one.",
+)
+@click.option(
+    "--code",
+    type=click.Choice(["strong", "weak"]),
+    default="strong",
+    show_default=True,
+    help="Code on the cards; a reader can't tell the weak one's damaged cards from others.",
+)
 @click.option("--evidence", type=click.Path(path_type=Path), help="Write evidence of the run into this new directory.")
 @command("soak dealing")
-def dealing(boards: int, faults: str, seed: int, machine: str, evidence: Path | None) -> Outcome:
+def dealing(
+    boards: int, faults: str, seed: int, machine: str, carrier: str, code: str, evidence: Path | None
+) -> Outcome:
     """Make thousands of boards on a machine that breaks, and look into every board that is called good."""
     from firmware_bridge.simulation.soak_dealing import SoakOptions
     from firmware_bridge.simulation.soak_dealing import soak as run
 
-    _prepare(evidence, f"soak dealing {boards} {faults} {seed} {machine}")
-    result = run(SoakOptions(boards=boards, faults=faults, seed=seed, machine=machine, evidence=evidence))
-    fields = {"seed": seed, "fault_profile": faults, "machine": machine, **result.as_dict()}
+    if code == "weak" and carrier not in ("serial", "usb"):
+        raise ConfigError(
+            "The reader of a machine on pins reads the strong code.",
+            where=f"--carrier {carrier} --code weak",
+            next_step="Choose --carrier serial or usb with the weak code.",
+        )
+    _prepare(evidence, f"soak dealing {boards} {faults} {seed} {machine} {carrier} {code}")
+    options = SoakOptions(
+        boards=boards, faults=faults, seed=seed, machine=machine, carrier=carrier, code=code, evidence=evidence
+    )
+    result = run(options)
+    fields = {
+        "seed": seed,
+        "fault_profile": faults,
+        "machine": "diy" if carrier.startswith("gpio") else machine,
+        "carrier": carrier,
+        "code": code,
+        **result.as_dict(),
+    }
     wrong = result.wrong_good
     error = None
     if wrong:

@@ -10,13 +10,15 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+from drivers.api import StreamOpener
 from firmware_bridge.errors import DeviceError
 from firmware_bridge.simulation.dealing_faults import Rates
 from firmware_bridge.simulation.dealing_people import HurriedOperator, Mishaps
 from firmware_bridge.simulation.room_stream import RoomStream
 from hwsim.evidence import Evidence
-from hwsim.line import Line
+from hwsim.line import Device, Line
 from hwsim.machine.device import Machine
 from hwsim.machine.faults import Fault, FaultPlan
 from hwsim.machine.firmware import Firmware
@@ -115,21 +117,40 @@ class _Noise:
         return bytes(spoiled)
 
 
+class RoomMachine(Device, Protocol):
+    """What a soak needs of a machine, whatever it is made of."""
+
+    def power_cut(self, seconds: float) -> None: ...
+
+
+class HostEnd(Protocol):
+    """The end of the line that the host's driver holds."""
+
+    ended: bool
+
+    def feed(self, data: bytes) -> None: ...
+
+    def cut(self) -> None: ...
+
+
 class RoomLine:
     """Carries bytes between a machine and one host stream, moved on by timers of the running loop."""
 
-    def __init__(self, machine: Machine, baud: int | None, byte_error: float, seed: int) -> None:
+    def __init__(self, machine: RoomMachine, baud: int | None, byte_error: float, seed: int) -> None:
         self.machine = machine
         self._line = Line(machine, baud)
         self._loop = asyncio.get_running_loop()
-        self._stream: RoomStream | None = None
+        self._stream: HostEnd | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._plug_at: float | None = None
         self._noise = _Noise(byte_error, random.Random(f"{seed}:line"))
-        self._opened = 0
 
     url = "soak://machine"
     bytes_per_second: float | None = None
+
+    @property
+    def opener(self) -> StreamOpener:
+        return self
 
     async def __call__(self) -> RoomStream:
         """As ``drivers.api.StreamOpener``. Raises DeviceError while the cable is unplugged."""
@@ -137,10 +158,18 @@ class RoomLine:
             raise DeviceError("the port does not exist.", where=self.url, code="port-missing")
         if self._stream is not None:
             self._stream.cut()
-        self._opened += 1
-        self._stream = RoomStream(self, self.url)
+        stream = RoomStream(self, self.url)
+        self._stream = stream
         self._pump()
-        return self._stream
+        return stream
+
+    def _plugged(self) -> None:
+        """The cable is in again."""
+        self._line.connect()
+
+    def _to_host(self, data: bytes) -> None:
+        if self._stream is not None and not self._stream.ended:
+            self._stream.feed(self._noise.spoil(data))
 
     def from_host(self, data: bytes) -> None:
         self._line.from_host(self._noise.spoil(data), self._loop.time())
@@ -164,11 +193,11 @@ class RoomLine:
         now = self._loop.time()
         if self._plug_at is not None and now >= self._plug_at:
             self._plug_at = None
-            self._line.connect()
+            self._plugged()
         self._line.advance(now)
         out = self._line.to_host(now)
-        if out and self._stream is not None and not self._stream.ended:
-            self._stream.feed(self._noise.spoil(out))
+        if out:
+            self._to_host(out)
         seconds = self.machine.take_unplug()
         if seconds is not None:
             self._line.disconnect(now)

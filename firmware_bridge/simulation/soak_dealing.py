@@ -10,12 +10,13 @@ check after the other and must find wrong boards: a soak that can't fail proves 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,7 +34,11 @@ from firmware_bridge.db import Connection
 from firmware_bridge.errors import DeviceError
 from firmware_bridge.simulation.dealing_faults import PROFILES, Rates
 from firmware_bridge.simulation.dealing_judge import Judge
+from firmware_bridge.simulation.dealing_people import Mishaps
 from firmware_bridge.simulation.dealing_room import FirmwareFlaw, RoomLine, SoakMachine
+from firmware_bridge.simulation.gpio_room import SoakPinMachine
+from firmware_bridge.simulation.lockstep import run_lockstep
+from firmware_bridge.simulation.usb_room import UsbLine
 from firmware_bridge.simulation.virtual_time import LoopClock, run_virtual
 from hwsim.evidence import Evidence, FileEvidence
 from hwsim.machine.profile import PROFILES as MACHINES
@@ -52,18 +57,27 @@ BOARD_PATIENCE = 900.0
 
 BAUD = 115200
 
+CARRIERS = ("serial", "usb", "gpio", "gpio-polled")
+"""Serial line, USB bulk endpoints, pins with edge detection, pins without."""
+
+PINS = ("gpio", "gpio-polled")
+
 
 @dataclass(frozen=True, slots=True)
 class SoakOptions:
     """boards: physical boards (board, copy) to make. faults: none, realistic or harsh, or rates of one's own.
 
-    machine: a profile of hwsim. without: capabilities taken from it. flaw, checks, excuses: for controls only.
+    machine: a profile of hwsim; on pins it is always the home-built one. carrier: of ``CARRIERS``, or all, which gives
+    each an equal part of the boards. code: printed on the cards, strong or weak. without: capabilities taken from the
+    machine. flaw, checks, excuses: for controls only.
     """
 
     boards: int = 300
     faults: str | Rates = "realistic"
     seed: int = 1
     machine: str = "fast"
+    carrier: str = "serial"
+    code: str = "strong"
     without: int = 0
     evidence: Path | None = None
     checks: Checks = ALL_CHECKS
@@ -76,7 +90,8 @@ class SoakOptions:
 
     @property
     def profile(self) -> Profile:
-        return MACHINES[self.machine].without(self.without)
+        name = "diy" if self.carrier in PINS else self.machine
+        return replace(MACHINES[name], code=self.code).without(self.without)
 
 
 @dataclass(slots=True)
@@ -118,6 +133,18 @@ class SoakResult:
             "trace": self.trace,
         }
 
+    def add(self, other: SoakResult) -> None:
+        """Take in what another soak has counted."""
+        for f in fields(self):
+            mine, theirs = getattr(self, f.name), getattr(other, f.name)
+            if isinstance(mine, dict):
+                theirs = dict(sorted((Counter(mine) + Counter(theirs)).items()))
+            elif f.name == "trace":
+                theirs = hashlib.sha256(f"{mine}{theirs}".encode()).hexdigest()[:16]
+            else:
+                theirs = mine + theirs
+            setattr(self, f.name, theirs)
+
     @property
     def passed(self) -> bool:
         return self.wrong_good == 0 and self.boards == self.good + self.unconfirmed + self.failed
@@ -125,10 +152,24 @@ class SoakResult:
 
 def soak(options: SoakOptions) -> SoakResult:
     """Run one soak to its end. Raises DeviceError when the program does not get on at all."""
+    if options.carrier == "all":
+        return _one_after_the_other(options)
     # What a crash does to the file is tested elsewhere; here the disk would only take time.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="soak-", dir=memory) as directory:
-        return run_virtual(_soak(options, Path(directory)))
+        run = run_lockstep if options.carrier == "usb" else run_virtual
+        return run(_soak(options, Path(directory)))
+
+
+def _one_after_the_other(options: SoakOptions) -> SoakResult:
+    """The boards divided among the carriers; the counts are sums."""
+    whole = SoakResult()
+    for number, carrier in enumerate(CARRIERS):
+        boards = len(range(number, options.boards, len(CARRIERS)))
+        if boards:
+            folder = options.evidence / carrier if options.evidence is not None else None
+            whole.add(soak(replace(options, carrier=carrier, boards=boards, evidence=folder)))
+    return whole
 
 
 def _plan_of(options: SoakOptions) -> Plan:
@@ -144,16 +185,8 @@ async def _soak(options: SoakOptions, directory: Path) -> SoakResult:
     clock = LoopClock(asyncio.get_running_loop())
     made = _plan_of(options)
     evidence = FileEvidence(options.evidence) if options.evidence is not None else Evidence()
-    machine = SoakMachine(
-        options.profile,
-        options.rates,
-        options.seed,
-        evidence if options.evidence is not None else _Silent(),
-        baud=BAUD,
-        boards=max(item.board for item in made.items),
-        flaw=options.flaw,
-    )
-    line = RoomLine(machine, BAUD, options.rates.byte_error, options.seed)
+    kept = evidence if options.evidence is not None else _Silent()
+    machine, line = _machine_and_line(options, kept, max(item.board for item in made.items))
     judge = Judge(machine, made, excuses=options.excuses)
     claims = ClaimsFile(options.evidence, clock) if options.evidence is not None else None
     journal = _MortalJournal.open(directory / "dealing.db", clock=clock, threaded=False)
@@ -192,6 +225,19 @@ async def _soak(options: SoakOptions, directory: Path) -> SoakResult:
     return result
 
 
+def _machine_and_line(options: SoakOptions, evidence: Evidence, boards: int) -> tuple[Mishaps, RoomLine]:
+    rates, seed, profile = options.rates, options.seed, options.profile
+    if options.carrier in PINS:
+        edges = options.carrier == "gpio"
+        pins = SoakPinMachine(profile, rates, seed, evidence, boards=boards, edges=edges)
+        return pins, RoomLine(pins, None, rates.byte_error, seed)
+    baud = BAUD if options.carrier == "serial" else None
+    machine = SoakMachine(profile, rates, seed, evidence, baud=baud, boards=boards, flaw=options.flaw)
+    if baud is None:
+        return machine, UsbLine(machine, rates.byte_error, seed)
+    return machine, RoomLine(machine, baud, rates.byte_error, seed)
+
+
 async def _has_failed(journal: Journal, made: Plan) -> bool:
     return any(row.state is BoardState.FAILED for row in (await journal.rows(made.set_id)).values())
 
@@ -210,7 +256,7 @@ async def _one_life(
     dice = random.Random(f"{options.seed}:host:{result.runs}")
     ids = random.Random(f"{options.seed}:ids:{result.runs}")
     host = HostIdentity(0xF1B7, boot_id=ids.getrandbits(32), boot_count=result.runs, firmware="soak")
-    machine = FramedMachine(line, host, clock, rng=ids)
+    machine = FramedMachine(line.opener, host, clock, rng=ids)
     ending = asyncio.Event()
 
     def hear(event: ProgressEvent) -> None:

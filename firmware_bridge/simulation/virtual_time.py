@@ -17,11 +17,15 @@ _POLL_EVERY = 256
 """Turns between two looks at the operating system, so that Ctrl-C still gets through."""
 
 
-class _JumpingSelector(selectors.SelectSelector):
+class JumpingSelector(selectors.SelectSelector):
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
         self._turns = 0
+
+    def ready(self) -> list[tuple[selectors.SelectorKey, int]]:
+        """What the operating system has to tell at this moment."""
+        return super().select(0)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         self._turns += 1
@@ -39,7 +43,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     """``time()`` starts at 0 and moves only when nothing is left to do at the present moment."""
 
     def __init__(self) -> None:
-        self._jumping = _JumpingSelector()
+        self._jumping = JumpingSelector()
         super().__init__(self._jumping)
 
     def time(self) -> float:

@@ -20,7 +20,6 @@ from contextlib import asynccontextmanager
 import pytest
 import usb.core
 from home_built import write_machine_file
-from usb_backend import Backend, UsbDevice
 
 from drivers.api import (
     Action,
@@ -40,6 +39,7 @@ from drivers.registry import open_machine
 from drivers.usb_pipe import UsbAddress, UsbOpener
 from firmware_bridge.clock import SystemClock
 from firmware_bridge.wire.numbers import Capability
+from hwsim.usb_bus import Backend, UsbDevice
 
 REAL = os.environ.get("FIRMWARE_BRIDGE_MACHINE_URL", "")
 PATIENCE = 120 if REAL else 20

@@ -6,12 +6,12 @@ import threading
 
 import pytest
 import usb.core
-from usb_backend import Backend, UsbDevice, pair
 
 from drivers.host import HostIdentity
 from drivers.registry import open_carrier
 from drivers.usb_pipe import UsbAddress, UsbOpener, _explain
 from firmware_bridge.errors import ConfigError, DeviceError, LinkLost
+from hwsim.usb_bus import Backend, UsbDevice, pair
 
 ADDRESS = UsbAddress(0x1209, 0x0001)
 
