@@ -20,6 +20,7 @@ from terminals.auction import (
     Irregularity,
     Standing,
     bid,
+    check_auction,
     may_review,
     read_auction,
 )
@@ -197,3 +198,45 @@ def test_impossible_values_are_refused() -> None:
     with pytest.raises(EntryError) as caught:
         read_auction(Seat.NORTH, ["1C", "1C"])
     assert caught.value.where == "call 2"
+
+
+# --- a recorded auction ------------------------------------------------------------------------------------------
+
+
+def faults(auction: Auction) -> list[tuple[int, Irregularity]]:
+    return [(finding.number, finding.fault) for finding in check_auction(auction)]
+
+
+@given(st.data())
+def test_a_legal_auction_has_no_findings(data: st.DataObject) -> None:
+    auction = Auction(data.draw(st.sampled_from(list(Seat))))
+    for _ in range(data.draw(st.integers(0, 30))):
+        if auction.turn is None:
+            break
+        ranks = [PASS, DOUBLE, REDOUBLE, *(bid(level, strain) for level in (1, 3, 5, 7) for strain in Strain)]
+        legal = [call for call in ranks if not auction.irregularities(auction.turn, call)]
+        auction = auction.make(data.draw(st.sampled_from(legal)))
+    assert faults(auction) == []
+
+
+def test_each_irregular_call_is_found_once_by_its_number() -> None:
+    made = [
+        CallEvent(Seat.NORTH, bid(2, Strain.SPADES)),
+        CallEvent(Seat.EAST, bid(2, Strain.HEARTS)),
+        CallEvent(Seat.WEST, PASS),
+        CallEvent(Seat.NORTH, DOUBLE),
+    ]
+    auction = Auction(Seat.NORTH, tuple(made))
+    assert faults(auction) == [
+        (2, Irregularity.INSUFFICIENT),
+        (3, Irregularity.OUT_OF_TURN),
+    ], "North doubles the 2H that stands"
+    settled = auction.settle(1, Standing.ACCEPTED, "27A").settle(2, Standing.WITHDRAWN, "29A")
+    assert faults(settled) == [(4, Irregularity.OUT_OF_TURN)]
+    assert str(next(check_auction(settled))) == "call 4, North: out-of-turn"
+
+
+def test_calls_after_the_end_are_found() -> None:
+    auction = read_auction(Seat.NORTH, ["P"] * 4).record(CallEvent(Seat.NORTH, PASS))
+    assert faults(auction) == [(5, Irregularity.AFTER_THE_END)]
+    assert faults(auction.settle(4, Standing.CANCELLED, "39")) == []
