@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import secrets
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,12 @@ SERVICE_FILE = "service.json"
     metavar="CLUB",
     help="Bring back what a club's program cleared from its queues.",
 )
+@click.option(
+    "--data-connector-shutdown",
+    "may_stop",
+    is_flag=True,
+    help="Let a scoring program on this computer close the service (ManageBCS), once no terminal holds results.",
+)
 @click.option("--until-complete", is_flag=True, help="End when every scheduled board has a result.")
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory; its event goes on.")
 @command("serve")
@@ -62,6 +70,7 @@ def serve(
     connector: str | None,
     clubs: tuple[str, ...],
     restored: tuple[str, ...],
+    may_stop: bool,
     until_complete: bool,
     data: Path | None,
 ) -> Outcome:
@@ -98,6 +107,7 @@ def serve(
                     address,
                     (cert, key),
                     (connector, clubs, restored),
+                    may_stop,
                     until_complete,
                     view,
                 )
@@ -116,6 +126,7 @@ async def _serve(
     address: tuple[str, int],
     tls: tuple[Path | None, Path | None],
     connector: tuple[str | None, tuple[str, ...], tuple[str, ...]],
+    may_stop: bool,
     until_complete: bool,
     view: Any,
 ) -> tuple[dict[str, Any], str]:
@@ -149,16 +160,19 @@ async def _serve(
             desk.listens = address[0]
             app = make_app(desk, dealing, routes())
             url = await stack.enter_async_context(serving(app, *address, certificate=tls[0], key=tls[1]))
-            await stack.enter_async_context(data_connector(desk, directory, *connector, progress))
+            stopped = asyncio.Event()
+            stop = stopped.set if may_stop else None
+            await stack.enter_async_context(data_connector(desk, directory, *connector, progress, stop))
             stack.enter_context(_announced(directory, url, desk.access.codes["director"]))
             progress(f"Serving at {url}. Ctrl-C ends it.")
             progress(f"The director's desk: {url}/desk#{desk.access.codes['director']}")
             if until_complete:
                 await collection.until_complete()
             else:
-                await collection.watch()
+                await _either(collection.watch(), stopped.wait())
             setup = desk.setup
-        assert setup is not None
+        if not setup.sections:
+            return {"results_expected": 0, "results_stored": 0, "rankings": []}, ""
         rows = store.current(setup.id)
         rankings = store.read(lambda connection: rank_stored(connection, setup))
         fields = {
@@ -169,6 +183,19 @@ async def _serve(
         return fields, rankings_text(rankings)
     finally:
         store.close()
+
+
+async def _either(*waits: Coroutine[Any, Any, Any]) -> None:
+    """Until one of them is over; raises what it raises."""
+    tasks = [asyncio.ensure_future(one) for one in waits]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for one in done:
+            one.result()
+    finally:
+        for one in tasks:
+            one.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextlib.contextmanager

@@ -66,6 +66,8 @@ ENDPOINT = "/dc-scoringprogram"
 FILE_NAME = "data-connector.json"
 MAX_CLUB = 100
 MAX_EVENT = 16 * 1024 * 1024
+STOP_S = 0.5
+"""Seconds between the answer that the service closes and its end."""
 RATE, BURST = 50.0, 200.0
 """Requests a second, and at once, that one address on the network may send."""
 
@@ -188,10 +190,11 @@ class Rate:
 
 
 class DataConnector:
-    """Answers scoring programs for one running desk."""
+    """Answers scoring programs for one running desk. stop: closes the service, None when programs may not."""
 
-    def __init__(self, desk: Desk, keys: ClubKeys) -> None:
+    def __init__(self, desk: Desk, keys: ClubKeys, stop: Callable[[], None] | None = None) -> None:
         self._desk = desk
+        self._stop = stop
         self._keys = keys
         self._connector = Connector(desk.wall)
         self._failures = Failures(desk.clock.monotonic, limit=10)
@@ -200,13 +203,19 @@ class DataConnector:
     def caller(self, request: Request, address: str) -> Caller | ErrorType:
         """Who asks, or why nothing is answered."""
         if is_loopback(address):
-            return Caller(journals=self._journals())
+            return Caller(journals=self._journals(), may_stop=self._stop is not None, held=self._held())
         if not self._rate.take(address) or self._failures.wait(address):
             return ErrorType.BUSY
         if not self._keys.right(request.club, request.licence):
             self._failures.add(address)
             return ErrorType.VALIDATION
         return Caller(request.club, local=False, journals=self._journals())
+
+    def _held(self) -> int:
+        """Terminals in contact that still hold results."""
+        return sum(
+            bool(_waiting(one)) for one in self._desk.service.collector.terminals if one.present and one.admitted
+        )
 
     def _journals(self) -> tuple[tuple[int, int, int], ...]:
         """Where the terminals in contact are in their journals: device, journal, number of the next new record."""
@@ -250,6 +259,9 @@ class DataConnector:
         self._apply(request, answer)
         if request.command in _DEALS:
             await self._keep_deals()
+        if answer.stop and self._stop is not None:
+            # The reply goes out first; a client that gets none would ask again.
+            asyncio.get_running_loop().call_later(STOP_S, self._stop)
         return write_reply(request, answer.reply)
 
     async def _polled(self, request: Request, caller: Caller) -> Reply:
@@ -365,12 +377,13 @@ async def data_connector(
     clubs: tuple[str, ...],
     restored: tuple[str, ...],
     tell: Callable[[str], None],
+    stop: Callable[[], None] | None = None,
 ) -> AsyncIterator[str | None]:
     """Serve scoring programs while the block runs; gives the URL, None without an ``address``.
 
     clubs: those that get a licence key if they have none. restored: those whose cleared queues come back. tell: words
-    for whoever started the service. Raises ConfigError when the address can't be used, or is on the network and no club
-    has a key.
+    for whoever started the service. stop: what closes it when a program of this machine asks, None to go on. Raises
+    ConfigError when the address can't be used, or is on the network and no club has a key.
     """
     keys = ClubKeys.open(directory)
     for club in clubs:
@@ -392,7 +405,7 @@ async def data_connector(
             code="no-club",
         )
     try:
-        async with serving(make_app(DataConnector(desk, keys)), host, port) as url:
+        async with serving(make_app(DataConnector(desk, keys, stop)), host, port) as url:
             tell(f"Scoring programs connect to {url} (Data Connector).")
             yield url
     except ConfigError as error:

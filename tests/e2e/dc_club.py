@@ -53,9 +53,10 @@ class Club:
         assert self.hall.stdout is not None
         self.station = json.loads(self.hall.stdout.readline())["url"]
 
-    def start_service(self) -> None:
+    def start_service(self, *more: str) -> None:
         words = ["serve", "--data", str(self.data), "--port", str(self.desk_port)]
-        words += ["--data-connector", f"127.0.0.1:{self.port}", *(["--station", self.station] if self.station else [])]
+        words += ["--data-connector", f"127.0.0.1:{self.port}", *more]
+        words += ["--station", self.station] if self.station else []
         with (self.folder / "service.txt").open("ab") as said:
             self.service = subprocess.Popen(command(*words), stdout=said, stderr=said, env=environment())
         client = DataConnectorClient("CLUB", "", self.url)

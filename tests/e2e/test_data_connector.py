@@ -279,6 +279,22 @@ def test_a_large_event_and_a_busy_disk(club: Club) -> None:
     busy.close()
 
 
+def test_a_program_may_close_the_service_where_that_is_allowed(club: Club) -> None:
+    club.start_service("--data-connector-shutdown")
+    client = DataConnectorClient("CLUB", "", club.url)
+    assert int(client.initialize(an_event(a_session(FIRST, "A", 1, 3, 1))).data_type) == 1
+    request = dto.ScoringProgramRequest()
+    request.command, request.session_guid = dto.ScoringProgramDataConnectorCommands.ManageBCS, ""
+    request.serialized_data = json.dumps({"Command": 1})
+    answer = client.send_request(request)
+    assert (int(answer.data_type), int(answer.error_type)) == (1, 0)
+    assert club.service is not None
+    assert club.service.wait(20) == 0
+    club.start_service()
+    assert int(client.send_request(request).data_type) == 1
+    assert int(client.ping().data_type) == 1, "without the flag the service goes on"
+
+
 def test_browsers_keys_and_addresses(club: Club, tmp_path: Path) -> None:
     club.start_service()
     request = urllib.request.Request(f"{club.url}/dc-scoringprogram", b"{}", headers={"Origin": "http://evil.example"})

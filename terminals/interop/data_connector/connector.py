@@ -38,13 +38,16 @@ class Caller:
     """Who asks. club: the club whose events it may see, None for all (on loopback). local: from this machine.
 
     journals: (device, journal, next record) of the terminals in contact; with another event these belong to it.
-    dealt: deals by board that the club has of the active event, for a poll of deals.
+    dealt: deals by board that the club has of the active event, for a poll of deals. may_stop: whoever started the
+    service lets programs of this machine close it. held: terminals in contact that still hold results.
     """
 
     club: str | None = None
     local: bool = True
     journals: tuple[tuple[int, int, int], ...] = ()
     dealt: Mapping[int, Deal] = field(default_factory=dict, repr=False)
+    may_stop: bool = False
+    held: int = 0
 
 
 class Connector:
@@ -150,7 +153,8 @@ class Connector:
             return Answer(ok())
         if command in NOT_SUPPORTED:
             raise Refusal(ErrorType.NOT_IMPLEMENTED, f"{command.name} is not supported.")
-        context = Context(connection, request, caller.club, caller.local, self._wall(), caller.journals)
+        words = (caller.club, caller.local, self._wall(), caller.journals, caller.may_stop, caller.held)
+        context = Context(connection, request, *words)
         if command in QUEUES:
             return Answer(self._poll(connection, request, caller, *QUEUES[command]))
         if command in ACCEPTS:

@@ -29,15 +29,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """reply; setup: the event that the terminals are to play from now on, when that changed; messages for tables."""
+    """reply; setup: the event that the terminals are to play from now on, when that changed; messages for tables;
+    stop: the service closes once the reply is out."""
 
     reply: Reply
     setup: EventSetup | None = None
     messages: tuple[Message, ...] = ()
+    stop: bool = False
 
 
 class Context:
-    """One request inside its transaction. club: whose events it may see, None for all. journals: see ``Caller``."""
+    """One request inside its transaction. club: whose events it may see, None for all. The rest: see ``Caller``."""
 
     def __init__(
         self,
@@ -47,6 +49,8 @@ class Context:
         local: bool,
         wall: str,
         journals: Sequence[tuple[int, int, int]] = (),
+        may_stop: bool = False,
+        held: int = 0,
     ) -> None:
         self.connection = connection
         self.request = request
@@ -54,6 +58,8 @@ class Context:
         self.wall = wall
         self._club = club
         self._journals = journals
+        self.may_stop = may_stop
+        self.held = held
 
     # --- reading the request ---
 

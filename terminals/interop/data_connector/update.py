@@ -230,11 +230,16 @@ SHUT_DOWN, RUNNING, SCORING_FILE, ALL_SESSIONS, CONNECTOR_FILE = 1, 2, 4, 8, 16
 
 
 def manage(context: Context) -> Answer:
-    """ManageBCS: which sessions there are. Nothing here can be shut down from outside, and no path is told."""
+    """ManageBCS: which sessions there are, and the end of the service if whoever started it allows that. No path is
+    told."""
     command = context.one(MANAGE)["Command"]
     if command == SHUT_DOWN:
         if not context.local:
             raise Refusal(ErrorType.VALIDATION, "Only a program on the same computer may ask for that.")
+        if context.may_stop and context.held:
+            raise Refusal(ErrorType.BUSY, f"{context.held} terminals still hold results; ask again in a moment.")
+        if context.may_stop:
+            return Answer(ok("The service closes."), stop=True)
         context.tell("shut-down", "A scoring program asked to shut down. The service goes on until you close it.")
         return Answer(ok("The service goes on; it is closed at its own computer."))
     if command not in (2, 4, 6, 8, 16, 18, 20, 22):

@@ -14,6 +14,7 @@ from dc_host import Host, a_client, ok
 from test_dc_workflow import an_update, full_event
 
 from terminals.interop.data_connector import shapes
+from terminals.interop.data_connector.connector import Caller
 from terminals.interop.data_connector.envelope import read_request
 from terminals.interop.data_connector.movements import build
 from terminals.result import Average, FixedPercent, PassedOut
@@ -155,6 +156,22 @@ def test_the_desk_hears_what_is_odd_about_a_movement(host: Host) -> None:
     assert len(host.alarms()) <= 22
     ok(client.update_movement(an_update(events.a_section([[(7, 8, 3, 1)]], "B", group=2))))
     assert any("boards 3 to 1" in text for text in host.alarms())
+
+
+def test_the_service_closes_only_where_it_may_and_nothing_is_held(host: Host) -> None:
+    def ask(caller: Caller) -> dto.ScoringProgramResponse:
+        request = dto.ScoringProgramRequest()
+        request.command, request.session_guid = dto.ScoringProgramDataConnectorCommands.ManageBCS, ""
+        request.serialized_data = json.dumps({"Command": 1})
+        return a_client(host, caller).send_request(request)
+
+    ok(ask(Caller()))
+    assert not host.answers[-1].stop
+    assert any("goes on" in text for text in host.alarms())
+    assert int(ask(Caller(may_stop=True, held=2)).error_type) == 1
+    ok(ask(Caller(may_stop=True)))
+    assert host.answers[-1].stop
+    assert int(ask(Caller("CLUB", local=False, may_stop=True)).error_type) == 5
 
 
 def test_a_slip_in_a_movement_of_one_winner_does_not_number_everybody_anew() -> None:
