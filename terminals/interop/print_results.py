@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from dealer.board import vulnerability_of
 from dealer.cards import Suit, rank_of, suit_of
+from terminals.interop.adjusted_note import assigned_words, without_adjusted
 from terminals.interop.exchange import Entrant, EventKind, ExchangeEvent, ExchangeLine
-from terminals.interop.print_sheet import Sheet, TableColumn
+from terminals.interop.print_sheet import MARGIN, Sheet, TableColumn
 from terminals.interop.publish import ranked
 from terminals.result import Artificial, Assigned, PassedOut, Played
 from terminals.scoring.boards import Method
@@ -152,7 +153,27 @@ def travellers_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
         sheet.heading(f"{title}, section {section}" if many else title, keep=min(height, 500))
         lines.sort(key=lambda one: (one.score is None, -(one.score or 0), one.line.ns.number))
         sheet.table(columns, [_traveller_row(one, event, compared) for one in lines])
+        for one in lines:
+            who = f"{_side_label(one.line.credited_ns, event)} - {_side_label(one.line.credited_ew, event)}"
+            _remark(sheet, who, one)
     return sheet.finish()
+
+
+def _remark(sheet: Sheet, who: str, one: ExchangeLine) -> None:
+    """Below a table: what a line's cells have no room for, its outcomes and weights and what was ruled."""
+    result = one.line.result
+    words = [assigned_words(result)] if isinstance(result, Assigned) else []
+    words += [without_adjusted(one.note)] if one.note else []
+    text = ". ".join(filter(None, words))
+    if text:
+        _below(sheet, f"{who}: {text}")
+
+
+def _below(sheet: Sheet, text: str) -> None:
+    if not sheet.room(12):
+        sheet.new_page()
+    sheet.y -= 10
+    sheet.text(MARGIN, sheet.y, text, 7.5, width=sheet.inner)
 
 
 def _traveller_row(one: ExchangeLine, event: ExchangeEvent, compared: Mapping[tuple[LineKey, bool], str]) -> list[str]:
@@ -203,13 +224,12 @@ def scorecards_pdf(event: ExchangeEvent, *, page: str = "a4", only: Sequence[Con
             sheet.new_page()
         first = False
         sheet.heading(_card_title(entrant, event))
-        rows = [
-            _card_row(one, north_south, names, event, compared)
-            for one, north_south in sorted(
-                own_lines.get(entrant.contestant, []), key=lambda pair: (pair[0].line.board, pair[0].line.play)
-            )
-        ]
-        sheet.table(columns, rows)
+        own = sorted(own_lines.get(entrant.contestant, []), key=lambda pair: (pair[0].line.board, pair[0].line.play))
+        sheet.table(columns, [_card_row(one, north_south, names, event, compared) for one, north_south in own])
+        for one, _ in own:
+            _remark(sheet, f"Board {one.line.board}", one)
+        if entrant.adjustment is not None and entrant.adjustment.value:
+            _below(sheet, f"Penalties and bonuses: {entrant.adjustment.text}")
     return sheet.finish()
 
 

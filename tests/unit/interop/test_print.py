@@ -14,6 +14,7 @@ from interop_sessions import mitchell, published, with_rulings
 from interop_teams import round_robin
 
 from firmware_bridge.errors import EntryError
+from terminals.interop.adjusted_note import assigned_words
 from terminals.interop.exchange import ExchangeEvent, Published
 from terminals.interop.print_results import ranking_pdf, scorecards_pdf, travellers_pdf
 from terminals.interop.print_sheet import PAGE_SIZES, Sheet, TableColumn
@@ -21,6 +22,7 @@ from terminals.interop.publish import EventInfo
 from terminals.interop.slip_session import PaperSession
 from terminals.interop.slips import Slip, by_round, slips_pdf
 from terminals.movement.catalog import build
+from terminals.result import Assigned
 
 EVENT = published(with_rulings(mitchell(9, 9, 3)))
 SLIPS = [Slip("A", table, turn, str(table), str(table + 20), (1, 2, 3)) for turn in (2, 1) for table in range(1, 10)]
@@ -143,3 +145,27 @@ def test_names_keep_their_letters(tmp_path: Path) -> None:
     found = text(sheet.finish(), tmp_path)
     for name in names:
         assert name in found
+
+
+def test_rulings_stand_below_the_travellers_and_on_the_cards_of_both_sides(tmp_path: Path) -> None:
+    ruled = [one for one in EVENT.lines if isinstance(one.line.result, Assigned)]
+    assert ruled
+    noted_event = replace(
+        EVENT,
+        lines=tuple(
+            replace(one, note=f"{one.note} Law 12C1(c): slow (Ann).") if one in ruled else one for one in EVENT.lines
+        ),
+        entrants=tuple(
+            replace(one, adjustment=Published(Fraction(-5), 2, "-5.00")) if at == 0 else one
+            for at, one in enumerate(EVENT.entrants)
+        ),
+    )
+    travellers = text(travellers_pdf(noted_event), tmp_path)
+    cards = text(scorecards_pdf(noted_event), tmp_path)
+    assert travellers.count("Law 12C1(c): slow (Ann).") == len(ruled)
+    assert cards.count("Law 12C1(c): slow (Ann).") == 2 * len(ruled)
+    assert cards.count("Penalties and bonuses: -5.00") == 1
+    for one in ruled:
+        assert isinstance(one.line.result, Assigned)
+        assert assigned_words(one.line.result) in travellers
+    assert "Adjusted: NS" not in travellers
