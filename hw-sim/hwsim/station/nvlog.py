@@ -313,13 +313,11 @@ class TerminalMemory:
 
     def original(self, event: int, round_: int, board: int) -> Stored | None:
         """The record that a correction of that board can name: the first one of its entry, if it is near enough."""
-        found = None
         for root, records in self.entries(event).items():
             told = unpack_body(records[-1].body)
-            if (told["round"], told["board"]) == (round_, board):
-                within = self.next_seq - root <= 255 and records[0].seq == root
-                found = records[0] if told["kind"] != RecordKind.ERASED and within else None
-        return found
+            if (told["round"], told["board"]) == (round_, board) and told["kind"] != RecordKind.ERASED:
+                return records[0] if self.next_seq - root <= 255 and records[0].seq == root else None
+        return None
 
     def event_parts(self, event: int) -> list[tuple[int, int, int]]:
         """(journal, first seq, event): which records belong to which event, and those to come to ``event``."""
