@@ -298,7 +298,7 @@ def checklist(desk: Desk) -> list[dict[str, Any]]:
         played[section.letter] = [*settled, *played_of_plan(desk, section.letter, plan)]
         counts: dict[int, int] = {}
         for (letter, pair, seat), person in desk.people.items():
-            if letter == section.letter and seat in ("1", "2") and (person.number or person.name):
+            if letter == section.letter and seat in ("1", "2") and person.number:
                 counts[pair] = counts.get(pair, 0) + 1
         players[section.letter] = counts
     waiting = sum(one.status.waiting for one in desk.service.collector.terminals if one.status is not None)

@@ -360,6 +360,10 @@ def test_a_late_pair_of_every_kind(tmp_path: Path) -> None:
         async with service(tmp_path / "c", "howell:5x2") as client:
             await change(client, "late-pair", round=2, place="appendix")
             assert max(s.table for s in movement(client).plays(11)) == 6
+            page = Page(client, 6, ONE)
+            await page.hello()
+            plan = next(m for m in page.messages if m["kind"] == "TABLE_PLAN")
+            assert {11} <= {one[side] for one in plan["rounds"] for side in ("ns", "ew")}, "the new table has a card"
 
     asyncio.run(run())
 
@@ -670,6 +674,33 @@ def test_guide_cards_and_table_cards_are_those_of_the_plan_now(tmp_path: Path) -
             assert (await client.get("/plan/cards/hands")).status_code == 404
             assert (await client.get("/plan/cards/guide?section=B")).status_code == 409
             assert (await client.get("/plan/cards/guide?paper=a0")).status_code == 400
+
+    asyncio.run(run())
+
+
+def test_what_is_left_before_going_home(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, "mitchell:3x2") as client:
+
+            async def items() -> dict[str, Any]:
+                return {one["key"]: one for one in await ok(client, "/checklist")}
+
+            first = await items()
+            assert first["results"]["words"] == "18 results are missing."
+            assert not any(first[key]["done"] for key in ("results", "players", "exports", "backup"))
+            await play(client, rounds=range(1, 4))
+            people = [
+                {"pair": pair, "players": [{"name": "A", "number": "1"}, {"name": "Guest"}]} for pair in range(1, 7)
+            ]
+            await ok(client, "/setup/people", {"people": people})
+            assert (await items())["players"]["details"][:2] == ["A1", "A2"], "a guest has no number yet"
+            for one in people:
+                one["players"] = [{"name": "A", "number": "1"}, {"name": "B", "number": "2"}]
+            await ok(client, "/setup/people", {"people": people})
+            assert (await client.get("/export")).status_code == 200
+            assert (await client.get("/backup")).status_code == 200
+            await ok(client, "/actions/publish", {"actor": "Ann"})
+            assert all(one["done"] for one in (await items()).values())
 
     asyncio.run(run())
 
