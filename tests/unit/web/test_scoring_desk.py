@@ -13,6 +13,7 @@ import pytest
 from web_fakes import Client, service
 
 from firmware_bridge.service.ranking import rank_stored, rankings_json, rankings_text
+from terminals.interop.audit import audit_event
 from terminals.interop.results_json import read_results_json
 from terminals.interop.usebio_read import read_usebio
 from terminals.scoring.imps import imps
@@ -111,6 +112,11 @@ def test_teams_are_ranked_by_the_victory_points_of_their_matches(tmp_path: Path)
             str(team): value for team, (_, value) in shown.items()
         }
         assert len(read_results_json((await client.get("/files/json")).content).matches) == 6
+        ruled = {"section": "A", "board": 1, "ns": 1, "ew": 8, "score": "60% +420, 40% -50", **BY}
+        await act(client, "ruling", ruled)
+        for reader, name in ((read_usebio, "usebio"), (read_results_json, "json")):
+            report = audit_event(reader((await client.get(f"/files/{name}")).content), None)
+            assert report.equal, (name, report.total_mismatches, report.points_mismatches)
         for name in ("ranking", "travellers", "scorecards", "csv"):
             assert (await client.get(f"/files/{name}")).status_code == 200
         card = (await client.get("/pairs/A/1")).json()
