@@ -234,6 +234,12 @@ def restore_queues(connection: Connection, club: str) -> int:
     return count
 
 
+def people_version(connection: Connection, event: str) -> int:
+    """Rises with every change of a person of an event, 0 before the first."""
+    row = connection.execute("SELECT MAX(version) FROM person_change WHERE event = ?", (event,)).fetchone()
+    return 0 if row is None or row[0] is None else int(row[0])
+
+
 def forget_later_seats(connection: Connection, event: str, section: str) -> None:
     """Nobody takes a seat of this section later than at the start any more (``terminals.sync.seats``)."""
     connection.execute("DELETE FROM person WHERE event = ? AND section = ? AND seat LIKE '%@%'", (event, section))

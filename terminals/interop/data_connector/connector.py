@@ -29,7 +29,7 @@ from terminals.sync.setup import setup_from_json
 
 _PEOPLE = ("player", "seat")
 _PART = 250
-Settled = tuple[str, tuple[int, ...]] | None
+Settled = tuple[tuple[str, str], tuple[int, ...]] | None
 """Changes that are queued in one transaction; a tenth of a second on a small machine."""
 
 
@@ -57,7 +57,7 @@ class Connector:
         self._wall = wall
         self._known: dict[str, tuple[int, Structure]] = {}
         self._delivery = Delivery()
-        self._deals: dict[str, tuple[int, ...]] = {}
+        self._settled: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def quick(self, connection: Connection, request: Request, caller: Caller) -> Reply | None:
         """The reply to a request that changes nothing, from a reading connection; None when it has to be handled."""
@@ -87,9 +87,8 @@ class Connector:
         event, session = structure.event, request.session
         if behind(connection, event):
             return False
-        if kind in _PEOPLE and queue_people(connection, structure, session, dry=True):
-            return False
-        if kind == "deal" and self._deals.get(session) != deals.stamp(connection, event, caller.dealt):
+        seen = self._seen(connection, kind, structure, session, caller)
+        if seen is not None and self._settled.get(seen[0]) != seen[1]:
             return False
         return store.newest(connection, event, session, kind) <= store.mark(connection, event, session, kind).delivered
 
@@ -102,17 +101,11 @@ class Connector:
         structure = self._structure(connection, request, caller)
         event, session = structure.event, request.session
         advance(connection, structure)
+        done = self._seen(connection, kind, structure, session, caller)
         if kind in _PEOPLE:
             queue_people(connection, structure, session)
-        done: Settled = None
-        if kind == "deal":
-            setup = desk.load_event(connection, int(event, 16))
-            active = desk.load_event(connection)
-            dealt = caller.dealt if setup is not None and active is not None and active.id == setup.id else {}
-            done = session, deals.stamp(connection, event, caller.dealt)
-            if setup is not None:
-                made = setup_from_json(setup.id, setup.name, setup.plan_version, setup.setup)
-                deals.queue_deals(connection, structure, session, made, dealt)
+        elif kind == "deal":
+            _queue_deals(connection, structure, session, caller)
         mark = store.mark(connection, event, session, kind)
         newest = store.newest(connection, event, session, kind)
         if newest > mark.delivered:
@@ -122,9 +115,20 @@ class Connector:
     def settled(self, done: Settled) -> None:
         """What ``settle`` did is on disk."""
         if done is not None:
-            if len(self._deals) >= 256:
-                self._deals.clear()
-            self._deals[done[0]] = done[1]
+            if len(self._settled) >= 256:
+                self._settled.clear()
+            self._settled[done[0]] = done[1]
+
+    @staticmethod
+    def _seen(connection: Connection, kind: str, structure: Structure, session: str, caller: Caller) -> Settled:
+        """What the news of a queue depends on that has no outbox of its own: while it stays the same there is none."""
+        event = structure.event
+        if kind in _PEOPLE:
+            version = store.version_of(connection, event)
+            return ("people", session), (store.people_version(connection, event), version)
+        if kind == "deal":
+            return ("deals", session), deals.stamp(connection, event, caller.dealt)
+        return None
 
     def deliver(self, connection: Connection, request: Request, caller: Caller) -> Reply | None:
         """The reply to a settled poll, from a reading connection; None: ask again after others had their turn."""
@@ -206,6 +210,14 @@ class Connector:
         mark = store.mark(connection, event, session, kind)
         store.set_mark(connection, event, session, kind, Mark(mark.delivered, min(upto, mark.delivered)))
         return ok()
+
+
+def _queue_deals(connection: Connection, structure: Structure, session: str, caller: Caller) -> None:
+    setup, active = desk.load_event(connection, structure.id), desk.load_event(connection)
+    if setup is not None:
+        made = setup_from_json(setup.id, setup.name, setup.plan_version, setup.setup)
+        here = active is not None and active.id == setup.id
+        deals.queue_deals(connection, structure, session, made, caller.dealt if here else {})
 
 
 def _accepted(request: Request) -> int:

@@ -106,13 +106,12 @@ def seat_key(letters: str, table: int, round: int, direction: int) -> str:
     return f"{letters}/{table}/{max(1, round)}/{direction}"
 
 
-def queue_people(connection: Connection, structure: Structure, session: str, *, dry: bool = False) -> int:
-    """Queue what the tables changed of players and seats; gives how many items. dry: only count them."""
+def queue_people(connection: Connection, structure: Structure, session: str) -> None:
+    """Queue what the tables changed of players and seats."""
     event = structure.event
     people = {(p.section, p.pair, p.seat): p for p in desk.people(connection, event)}
     players = store.states(connection, event, session, "player")
     seats = store.states(connection, event, session, "seat")
-    count = 0
     for section in structure.sections(session):
         if section.movement is None:
             continue
@@ -145,9 +144,6 @@ def queue_people(connection: Connection, structure: Structure, session: str, *, 
                 dto |= {"FirstName": first or None, "LastName": last}
             else:
                 dto["IsRemoval"] = True
-            count += 1
-            if dry:
-                continue
             if person.number and person.number not in players:
                 name = {"FirstName": first or None, "LastName": last or person.number}
                 player = dumps(blank(PLAYER, SessionGuid=session, PlayerNumber=person.number, **name))
@@ -155,7 +151,6 @@ def queue_people(connection: Connection, structure: Structure, session: str, *, 
                 players[person.number] = player
             key = seat_key(section.letters, table, round, direction)
             store.add_item(connection, event, session, "seat", key, dumps(dto))
-    return count
 
 
 def _later_places(

@@ -16,6 +16,7 @@ import httpx
 import pytest
 from bridgemate_dataconnector import dto
 
+from dealer.deal import Deal
 from drivers.host import HostIdentity
 from firmware_bridge.clock import ManualClock
 from firmware_bridge.errors import ConfigError, StoreError
@@ -32,6 +33,10 @@ from firmware_bridge.service.data_connector import (
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_running import running
 from terminals.interop.data_connector.envelope import GREETING
+from terminals.store import table_events
+from terminals.store.desk import Person
+from terminals.store.table_events import TableEvent, TableEventKind
+from terminals.store.values import RecordKey
 from terminals.sync.event_store import FILE_NAME, EventStore
 
 COMMANDS = dto.ScoringProgramDataConnectorCommands
@@ -271,5 +276,34 @@ def test_a_correction_of_the_program_is_told_at_its_table(tmp_path: Path, monkey
         ((text, section, table, how),) = sent
         assert text.startswith("Board 1: the scoring program says 3NT N")
         assert (section, table, how) == (1, 2, {"urgent": True})
+
+    with_service(tmp_path, work)
+
+
+def test_news_without_an_outbox_are_found_by_the_next_poll(tmp_path: Path) -> None:
+    """Names and hands: a poll that had no news is answered from memory only while nothing has changed."""
+
+    async def work(service: Service) -> None:
+        async def poll(command: int) -> list[dict[str, Any]]:
+            found = json.loads((await service.post(command, "", events.SESSION))["SerializedData"])
+            assert isinstance(found, list)
+            return found
+
+        await service.post(5, events.an_event().to_dict())
+        desk = service.desk
+        for _ in range(3):
+            assert [await poll(command) for command in (19, 20, 21, 22, 36)] == [[], [], [], [], []]
+        await desk.save_people([Person("A", 1, "1", "77", "Ann Ōe")])
+        assert [one["PlayerNumber"] for one in await poll(21)] == ["77"]
+        assert [one["LastName"] for one in await poll(20)] == ["Ōe"]
+        assert len(await poll(21)) == 1
+        await service.post(29, "9999", events.SESSION)
+        assert await poll(21) == []
+        await service.post(10, [events.a_result(1, 1, 1, 1, 2).to_dict()], events.SESSION)
+        hands = TableEvent(TableEventKind.HANDS, "A", 1, 1, 2, 1, 1, RecordKey(9, 9, 1), 1, Deal.from_index(0).routing)
+        await desk.submit(lambda connection: table_events.append(connection, desk.event, hands))
+        (told,) = await poll(22)
+        assert told["BoardNumber"] == 1
+        assert len(await poll(26)) == 1
 
     with_service(tmp_path, work)
