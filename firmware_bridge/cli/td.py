@@ -8,9 +8,11 @@ from __future__ import annotations
 import getpass
 import json
 import os
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -94,13 +96,26 @@ def _play(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("board", type=click.IntRange(1, 999))(function)
 
 
-def _do(name: str, data: Path | None, actor: str | None, second: str, note: str, **body: Any) -> Outcome:
+def _do(
+    name: str,
+    data: Path | None,
+    actor: str | None,
+    second: str,
+    note: str,
+    told: Callable[[dict[str, Any]], str] = lambda found: "Done.",
+    **body: Any,
+) -> Outcome:
+    """Ask for an act. told: its words, from the answer, when it has no id by which it can be taken back."""
     who = actor or os.environ.get("USER") or getpass.getuser()
     found = Service(data_directory(data)).ask(
         f"/actions/{name}", {**body, "actor": who[:40], "second": second, "note": note}
     )
-    words = f"Done. Take it back with: firmware-bridge td undo {found['action']}" if "action" in found else "Done."
-    return Outcome(found, words)
+    undo = f"Done. Take it back with: firmware-bridge td undo {found['action']}" if "action" in found else ""
+    return Outcome(found, undo or told(found))
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 @td.command("list")
@@ -124,12 +139,14 @@ def list_(missing: bool, attention: bool, data: Path | None) -> Outcome:
 
 @td.command(context_settings={"ignore_unknown_options": True})  # -1 is a result
 @_play
-@click.argument("contract")
-@click.argument("tricks", default="")
+@click.argument("result", nargs=-1, required=True)
 @_common
 @command("td correct")
-def correct(board: int, ns: int, ew: int, section: str, contract: str, tricks: str, **common: Any) -> Outcome:
-    """Give a play a result: td correct 7 3 8 "4SX N" -1, or td correct 7 3 8 pass."""
+def correct(board: int, ns: int, ew: int, section: str, result: tuple[str, ...], **common: Any) -> Outcome:
+    """Give a play a result: td correct 7 3 8 4SX N -1, or td correct 7 3 8 pass."""
+    words = " ".join(result).split()
+    tricks = words.pop() if len(words) > 1 and re.fullmatch(r"=|[+-]?\d+", words[-1]) else ""
+    contract = " ".join(words)
     body: dict[str, Any] = {
         "section": section,
         "board": board,
@@ -169,6 +186,8 @@ def move(
 ) -> Outcome:
     """The result belongs to another board or other pairs."""
     given = {"to_board": to_board, "to_ns": to_ns, "to_ew": to_ew}
+    if not any(given.values()):
+        raise ConfigError("where to?", next_step="Give --to-board, --to-ns or --to-ew.", code="usage")
     target: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return _do("move", **common, section=section, board=board, ns=ns, ew=ew, **target)
 
@@ -230,7 +249,13 @@ def undo(action: str, **common: Any) -> Outcome:
 @command("td message")
 def message(text: str, section: str, table: int | None, **common: Any) -> Outcome:
     """Words for a table, a section, or everybody."""
-    return _do("message", **common, text=text, section=section or ("A" if table else ""), table=table or 0)
+
+    def told(found: dict[str, Any]) -> str:
+        number = found["terminals"]
+        return f"Sent to {_count(number, 'terminal')}." if number else "No terminal is there to show it."
+
+    where = section or ("A" if table else "")
+    return _do("message", **common, told=told, text=text, section=where, table=table or 0)
 
 
 @td.command("close-round")
@@ -241,7 +266,12 @@ def message(text: str, section: str, table: int | None, **common: Any) -> Outcom
 @command("td close-round")
 def close_round(number: int, section: str, anyway: bool, **common: Any) -> Outcome:
     """Close a round; boards that are missing are named."""
-    return _do("close-round", **common, section=section, round=number, anyway=anyway)
+
+    def told(found: dict[str, Any]) -> str:
+        gone = len(found["missing"])
+        return f"Round {number} is closed." + (f" Still missing: {_count(gone, 'board')}." if gone else "")
+
+    return _do("close-round", **common, told=told, section=section, round=number, anyway=anyway)
 
 
 @td.command()
@@ -252,7 +282,8 @@ def close_round(number: int, section: str, anyway: bool, **common: Any) -> Outco
 @command("td lock")
 def lock(table: int, section: str, off: bool, **common: Any) -> Outcome:
     """Lock a table: what it sends is kept and asks for attention."""
-    return _do("lock", **common, section=section, table=table, locked=not off)
+    words = f"Table {section}{table} is {'open again' if off else 'locked'}."
+    return _do("lock", **common, told=lambda found: words, section=section, table=table, locked=not off)
 
 
 @td.command()
@@ -265,10 +296,11 @@ def lock(table: int, section: str, off: bool, **common: Any) -> Outcome:
 def admit(device: str, table: int, section: str, everybody: bool, **common: Any) -> Outcome:
     """Admit a terminal to a table: td admit DEVICE TABLE, or td admit --all."""
     if everybody:
-        return _do("admit-all", **common)
+        return _do("admit-all", **common, told=lambda found: f"{_count(len(found['admitted']), 'terminal')} admitted.")
     if not device:
         raise ConfigError("which terminal?", next_step="See: firmware-bridge td terminals, or use --all.", code="usage")
-    return _do("admit", **common, device=device, section=section, table=table)
+    words = f"{device} is at table {section}{table} now."
+    return _do("admit", **common, told=lambda found: words, device=device, section=section, table=table)
 
 
 @td.command()
@@ -279,7 +311,8 @@ def admit(device: str, table: int, section: str, everybody: bool, **common: Any)
 @command("td replace")
 def replace(device: str, table: int, section: str, **common: Any) -> Outcome:
     """A terminal takes over a table; what the old one still holds is not lost, it waits there."""
-    return _do("replace", **common, device=device, section=section, table=table)
+    words = f"{device} is at table {section}{table} now; what the old one has not sent still arrives."
+    return _do("replace", **common, told=lambda found: words, device=device, section=section, table=table)
 
 
 @td.command()
@@ -287,7 +320,12 @@ def replace(device: str, table: int, section: str, **common: Any) -> Outcome:
 @command("td publish")
 def publish(**common: Any) -> Outcome:
     """The results are available; the correction period of Law 79C begins."""
-    return _do("publish", **common)
+
+    def told(found: dict[str, Any]) -> str:
+        ends = datetime.fromtimestamp(float(found["ends_at"])).strftime("%d %B, %H:%M")
+        return f"Published. The results are final from {ends} on; then changes need two names (Law 79C)."
+
+    return _do("publish", **common, told=told)
 
 
 @td.command()

@@ -19,7 +19,7 @@ from terminals.scoring.profile_file import load_profile
 from terminals.store import ledger
 from terminals.sync.director import Director
 from terminals.sync.period import publish as publish_event
-from terminals.sync.setup import section_number
+from terminals.sync.setup import section_letter, section_number
 
 
 async def lock(desk: Desk, body: Body) -> dict[str, Any]:
@@ -35,6 +35,10 @@ async def message(desk: Desk, body: Body) -> dict[str, Any]:
         raise EntryError("a message has words.", code="bad-value")
     section = section_number(text_of(body, "section", 3)) if body.get("section") else 0
     table = whole_of(body, "table", 0, 255, 0)
+    known = desk.setup.section(section)
+    if section and (known is None or (table and not desk.setup.has_table(section, table))):
+        place = f"table {section_letter(section)}{table}" if table else f"section {section_letter(section)}"
+        raise EntryError("the event has no such place.", where=place, code="no-table")
     sends = desk.service.collector.text(words, section, table, urgent=bool(body.get("urgent", True)))
     desk.service.send(sends)
     await desk.log("message", text_of(body, "actor", 40, ""), text=words, section=section, table=table)
@@ -50,6 +54,11 @@ async def answer_call(desk: Desk, body: Body) -> dict[str, Any]:
 
 async def close_round(desk: Desk, body: Body) -> dict[str, Any]:
     section, number = text_of(body, "section", 3, "A").upper(), whole_of(body, "round", 1, 255)
+    found = desk.setup.section(section_number(section))
+    movement = None if found is None else found.movement
+    rounds = 0 if found is None else number if movement is None else movement.rounds
+    if number > rounds:
+        raise EntryError("there is no such round.", where=f"section {section}, round {number}", code="no-round")
     gone = missing_view(desk.setup, grid_view(desk), section, number)
     if gone and not body.get("anyway"):
         raise EntryError(

@@ -59,6 +59,10 @@ def cells(setup: EventSetup, current: Iterable[CurrentResult], *, final: bool = 
         for seating in section.movement.seatings:
             for board in seating.boards:
                 row = rows.get(PlayKey(section.letter, board, seating.ns, seating.ew))
+                if row is None or row.content is None:
+                    # They sat the other way round: it is the same board between the same pairs all the same.
+                    other = rows.get(PlayKey(section.letter, board, seating.ew, seating.ns))
+                    row = other if other is not None and other.content is not None else row
                 out.append(
                     Cell(
                         section=section.letter,

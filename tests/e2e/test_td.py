@@ -53,8 +53,21 @@ def test_a_director_corrects_rules_moves_and_takes_back(tmp_path: Path) -> None:
         code, found = td(tmp_path, "list", "--missing")
         assert code == 0
         assert len(found["cells"]) == 18 - 3
+        assert td(tmp_path, "swap", "5", "3", "6")[1]["error"]["code"] == "no-result"
+        assert td(tmp_path, "correct", "5", "3", "6", "4S", "N", "-1")[0] == 0  # as people type it
+        assert td(tmp_path, "swap", "5", "3", "6")[0] == 0
+        assert cell(one, 5, 3)["text"] == "4S N-1"  # the same board between the same pairs: nothing is missing
         assert td(tmp_path, "lock", "1")[0] == 0
-        assert td(tmp_path, "message", "Time!")[0] == 0
+        assert td(tmp_path, "lock", "9")[0] == 1
+        code, sent = td(tmp_path, "message", "Time!")
+        assert (code, sent["terminals"]) == (0, 0)
+        assert td(tmp_path, "message", "Time!", "--table", "9")[0] == 1
+        assert td(tmp_path, "close-round", "9")[1]["error"]["code"] == "no-round"
+        assert td(tmp_path, "move", "1", "1", "4")[0] == 2
+        assert td(tmp_path, "replace", "00000000000000a1", "1")[0] == 1
+        code, published = td(tmp_path, "publish")
+        assert code == 0
+        assert published["ends_at"] > 0
         assert td(tmp_path, "correct", "1", "1", "99", "4S N", "=")[0] == 1
         assert td(tmp_path, "correct", "1", "1", "4", "9S N", "=")[0] == 2
         assert td(tmp_path, "admit")[0] == 2
