@@ -76,7 +76,7 @@ def _traveller(
     ruled = with_forms(data.lines, forms(conditions.kept))
     scores = score_board(ruled, expected, conditions.profile, conditions.scheme.method)
     lines = [
-        (line_of(row, score, percentages=settings.percentages), row is own)
+        (line_of(row, score, percentages=settings.percentages), row.play == own.play)
         for row, score in zip(field, scores, strict=True)
     ]
     mine = next(line for line, is_own in lines if is_own)
@@ -90,7 +90,8 @@ def _traveller(
 
 def line_of(row: CurrentResult, score: LineScore, *, percentages: bool) -> TravellerLine:
     content = row.content
-    points = score_ns(content, row.play.board) if isinstance(content, (Played, PassedOut)) else None
+    marked = score.line.vulnerability
+    points = score_ns(content, row.play.board, marked) if isinstance(content, (Played, PassedOut)) else None
     kind = contract = declarer = tricks = 0
     if isinstance(content, Played):
         made = content.contract

@@ -11,8 +11,11 @@ import client_events as events
 import pytest
 from dc_host import Host, a_client, ok
 
+from firmware_bridge.wire.messages import Ask
+from firmware_bridge.wire.numbers import AskFor
 from terminals.scoring.session import score_session
 from terminals.settings import DEFAULT
+from terminals.sync.feedback import feedback
 from terminals.sync.tables import scoring_input
 
 ALL = [chr(65 + letter) * times for times in (1, 2, 3) for letter in range(26)]
@@ -146,3 +149,18 @@ def test_settings_come_with_a_session_that_is_added(host: Host) -> None:
     ok(client.send_request(request))
     assert (said(host, 1)[0], said(host, 2)[0]) == ("4711", "1234")
     assert (said(host, 1)[2], said(host, 2)[2]) == (True, False)
+
+
+def test_a_traveller_has_the_lines_of_its_field(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(events.an_event(many(["A", "B", "C"], {"A": 7, "C": 7, "B": 8}))))
+    for section, tricks in ((1, 9), (3, 10), (2, 11)):
+        host.key_in(1, 1, 1, 1, 2, section=section, tricks=tricks)
+    asked = Ask(int(AskFor.TRAVELLER), 1, 1)
+    told = {number: feedback(host.database._connection, host.setup, (number, 1), asked)[0] for number in (1, 2, 3)}
+    assert {number: [line.tricks for line in one.lines] for number, one in told.items()} == {
+        1: [10, 9],
+        2: [11],
+        3: [10, 9],
+    }
+    assert (told[1].percent, told[2].percent, told[3].percent) == (0, 5000, 10000)
