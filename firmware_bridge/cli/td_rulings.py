@@ -303,6 +303,7 @@ def appeal(
     metavar="ROUND:same|different|FILE[:COPY]",
     help="How a copy lay after a round; FILE as `read --out` writes it.",
 )
+@click.option("--vulnerable", type=click.Choice(["None", "NS", "EW", "All"]), help="How that form was marked (Law 2).")
 @_of_law
 @_asked
 @command("td fouled")
@@ -311,6 +312,7 @@ def fouled(
     section: str,
     changes: tuple[str, ...],
     readings: tuple[str, ...],
+    vulnerable: str | None,
     actor: str | None,
     second: str,
     data: Path | None,
@@ -320,6 +322,8 @@ def fouled(
 ) -> Outcome:
     """A fouled board (Law 87): td fouled 7 --from 4 --reason "Cards exchanged after round 3"."""
     body = _body(actor, second, board=board, **_ruled(law))
+    if vulnerable:
+        body["vulnerable"] = vulnerable
     if changes:
         body["changes"] = [_change(text, section) for text in changes]
     if readings:

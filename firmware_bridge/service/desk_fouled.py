@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from dealer.board import Vulnerability
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_checks import deals_of
@@ -162,4 +163,15 @@ def fouled_of(desk: Desk, body: Body) -> tuple[Kept, dict[str, Any]]:
         )
     asked = {key: value for key, value in body.items() if key not in ("board", "ns", "ew", "section", "play")}
     kept = kept_of(desk, {"law": "87", **asked})
-    return replace(kept, board=board, forms=forms), shown
+    return replace(kept, board=board, forms=forms, marked=_marked(body)), shown
+
+
+def _marked(body: Body) -> Vulnerability | None:
+    """How the other form was marked, None when it was as its number says (Law 2). Raises EntryError."""
+    if not body.get("vulnerable"):
+        return None
+    word = text_of(body, "vulnerable", 4).upper()
+    known = {one.pbn.upper(): one for one in Vulnerability}
+    if word not in known:
+        raise EntryError("vulnerable is None, NS, EW or All.", where="vulnerable", code="bad-value")
+    return known[word]

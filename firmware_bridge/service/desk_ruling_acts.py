@@ -59,6 +59,7 @@ FOULED_FIELDS: Mapping[str, str] = {
     "only?": "letter of one section",
     "changes?": "list of section, copy, from_round or from_play, form",
     "readings?": "list of section, copy, after_round or after_play, same or digest",
+    "vulnerable?": "None, NS, EW or All, where the form was marked otherwise than its number says",
     "forms?": "list of section, ns, ew, play, form, in place of a proposal",
     **{key: RULING_FIELDS[key] for key in ("reason", "actor", "second?", "authority?", "replaces?", "propose?")},
 }

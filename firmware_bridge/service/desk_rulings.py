@@ -273,6 +273,8 @@ def ruling_words(kept: Kept) -> str:
     if kept.forms:
         groups = sorted(set(kept.forms.values()))
         parts.append(f"board {kept.board}, {len(kept.forms)} plays of form {', '.join(groups)}")
+        if kept.marked is not None:
+            parts.append(f"marked {kept.marked.pbn} vulnerable")
     if kept.stands:
         parts.append("the result of the table stands")
     if ruling.result is not None:

@@ -27,7 +27,7 @@ from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, device_hex
 from terminals.sync.event_score import EventScore
 from terminals.sync.projection import resolve
-from terminals.sync.ruling_log import on_play, pending
+from terminals.sync.ruling_log import marking, on_play, pending
 from terminals.sync.sense import WARNINGS, movement_numbers
 from terminals.sync.setup import Section, section_letter
 from terminals.sync.tables import CellState, cell_state, cells, plan_warnings, scoring_input, unplanned
@@ -120,12 +120,13 @@ def row_view(desk: Desk, row: CurrentResult, *, warned: bool = True, veiled: boo
         if not row.attention and row.content is not None:
             state = CellState.ENTERED
         return {**out, "state": state.value, "text": "", "score": None, "warnings": []}
+    kept = desk.facts.decided.kept
     warnings = [*row.warnings, *plan_warnings(desk.setup, row)] if warned else list(row.warnings)
     return {
         **out,
         "state": cell_state(row, final=desk.period.final).value,
         "text": content_words(row.content),
-        "score": None if row.content is None else score_ns(row.content, play.board),
+        "score": None if row.content is None else score_ns(row.content, play.board, marking(kept, play)),
         "warnings": list(dict.fromkeys(warnings)),
         "rulings": on_play_view(desk, play),
         "ruled": row.ruled,

@@ -33,7 +33,7 @@ class LiveScore:
         self._usual: list[int] = []
         self._held: dict[tuple[int, int], set[LineKey]] = {}
         self._lines: dict[PlayKey, ResultLine] = {}
-        self._forms: Mapping[LineKey, str] = {}
+        self._forms: Mapping[LineKey, ruling_log.Form] = {}
 
     def touched(self, play: PlayKey | None = None) -> None:
         """A play has changed; None: anything may have."""

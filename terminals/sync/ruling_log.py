@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from dealer.board import Vulnerability
 from firmware_bridge.errors import EntryError
 from terminals.scoring.lines import Contestant, LineKey, PenaltyUnit, ResultLine, SessionAdjustment
 from terminals.scoring.rulings import COUNTING, Authority, Award, Ruling, RulingState
@@ -47,6 +48,7 @@ class Kept:
 
     number: of its desk event, its name. ruling: with its present state. play: whose result it decides. stands: the
     result of the table stays, and is now the director's. forms: plays of a fouled board and the form that each played.
+    marked: how that form was marked, None when its vulnerability was that of its number (Laws 2, 87A).
     steps: its whole history, the making of it first. acts: those that gave the play its result, oldest first.
     """
 
@@ -56,6 +58,7 @@ class Kept:
     stands: bool = False
     board: int = 0
     forms: Mapping[PlayKey, str] = field(default_factory=dict)
+    marked: Vulnerability | None = None
     steps: tuple[Step, ...] = ()
     acts: tuple[str, ...] = ()
 
@@ -100,6 +103,8 @@ def to_data(kept: Kept, action: str) -> dict[str, Any]:
     if kept.forms:
         out["board"] = kept.board
         out["forms"] = [[*_play_data(play), form] for play, form in kept.forms.items()]
+        if kept.marked is not None:
+            out["marked"] = int(kept.marked)
     if ruling.penalty is not None:
         one = ruling.penalty
         out["penalty"] = [one.contestant.section, one.contestant.number, str(one.amount), one.unit.value]
@@ -158,7 +163,8 @@ def _made(item: DeskEvent) -> Kept:
         approvals=tuple(data.get("approvals", ())),
     )
     forms = {_play(one[:5]): str(one[5]) for one in data.get("forms", ())}
-    return Kept(item.number, ruling, play, bool(data.get("stands")), int(data.get("board", 0)), forms)
+    marked = Vulnerability(data["marked"]) if "marked" in data else None
+    return Kept(item.number, ruling, play, bool(data.get("stands")), int(data.get("board", 0)), forms, marked)
 
 
 # --- what stands -------------------------------------------------------------------------------------------------
@@ -278,16 +284,34 @@ def adjustments(kept: Mapping[int, Kept]) -> list[SessionAdjustment]:
     return [one.ruling.penalty for one in kept.values() if one.counts and one.ruling.penalty is not None]
 
 
-def forms(kept: Mapping[int, Kept]) -> dict[LineKey, str]:
+Form = tuple[str, Vulnerability | None]
+"""The form of a fouled board, and how it was marked when that was not as its number says."""
+
+
+def forms(kept: Mapping[int, Kept]) -> dict[LineKey, Form]:
     """Forms of fouled boards that count (Law 87)."""
-    return {line_key(play): form for one in kept.values() if one.counts for play, form in one.forms.items() if form}
+    return {
+        line_key(play): (form, one.marked)
+        for one in kept.values()
+        if one.counts
+        for play, form in one.forms.items()
+        if form
+    }
 
 
-def with_forms(lines: Iterable[ResultLine], marked: Mapping[LineKey, str]) -> list[ResultLine]:
-    """The lines, those of fouled boards with their form."""
-    if not marked:
+def with_forms(lines: Iterable[ResultLine], played: Mapping[LineKey, Form]) -> list[ResultLine]:
+    """The lines, those of fouled boards with their form and its vulnerability."""
+    if not played:
         return list(lines)
-    return [replace(line, form=marked[line.key]) if line.key in marked else line for line in lines]
+    return [
+        replace(line, form=played[line.key][0], vulnerability=played[line.key][1]) if line.key in played else line
+        for line in lines
+    ]
+
+
+def marking(kept: Mapping[int, Kept], play: PlayKey) -> Vulnerability | None:
+    """How the board of a play was marked, None for as its number says."""
+    return next((one.marked for one in kept.values() if one.counts and play in one.forms), None)
 
 
 def awards(kept: Mapping[int, Kept]) -> list[RoundScore]:

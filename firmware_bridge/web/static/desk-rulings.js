@@ -119,15 +119,15 @@ function appealForm(r) {
 
 function fouledCard() {
   const box = h("div", {}), how = h("select", {}, ["changes", "readings"].map((x) => h("option", { value: x }, t(`desk.fouled-${x}`)))), inputs = h("div", { class: "fields" });
-  const fill = () => inputs.replaceChildren(...(how.value === "changes" ? [field("f_round", t("desk.from-round"), number("f_round", { value: 2 })), field("f_form", t("desk.form"), typed({ value: "B", maxlength: 8 }))] : [field("f_readings", t("desk.readings"), typed({ placeholder: "2 same, 4 different" }))]));
+  const fill = () => inputs.replaceChildren(...(value("f_marked") ? { vulnerable: value("f_marked") } : {}), ...(how.value === "changes" ? [field("f_round", t("desk.from-round"), number("f_round", { value: 2 })), field("f_form", t("desk.form"), typed({ value: "B", maxlength: 8 }))] : [field("f_readings", t("desk.readings"), typed({ placeholder: "2 same, 4 different" }))]));
   const body = () => {
     const at = { section: value("f_section") || letters()[0], copy: Number(value("f_copy")) || 1 }, asked = lawOf(box);
     const readings = () => value("f_readings").split(",").filter((x) => x.trim()).map((x) => { const [round, word] = x.trim().split(/\s+/); return { ...at, after_round: Number(round), same: word === "same" }; });
-    return { board: Number(value("f_board")), ...(how.value === "changes" ? { changes: [{ ...at, from_round: Number(value("f_round")), form: value("f_form") }] } : { readings: readings() }), ...asked };
+    return { board: Number(value("f_board")), ...(value("f_marked") ? { vulnerable: value("f_marked") } : {}), ...(how.value === "changes" ? { changes: [{ ...at, from_round: Number(value("f_round")), form: value("f_form") }] } : { readings: readings() }), ...asked };
   };
   how.addEventListener("change", fill);
   fill();
-  box.append(h("h2", {}, t("desk.fouled")), h("p", { class: "soft small" }, t("desk.fouled-help")), h("div", { class: "fields" }, letters().length > 1 ? field("f_section", t("desk.section-label"), h("select", {}, letters().map((l) => h("option", {}, l)))) : "", field("f_board", t("desk.board-number"), number("f_board")), field("f_copy", t("desk.copy"), number("f_copy", { value: 1 })), field("f_how", t("desk.known-by"), how)), inputs, h("div", { class: "fields" }, lawFields(), signatureFields()), ...decided(box, "fouled", body, t("desk.confirm-ruling"), () => again("rulings")).flat(9));
+  box.append(h("h2", {}, t("desk.fouled")), h("p", { class: "soft small" }, t("desk.fouled-help")), h("div", { class: "fields" }, letters().length > 1 ? field("f_section", t("desk.section-label"), h("select", {}, letters().map((l) => h("option", {}, l)))) : "", field("f_board", t("desk.board-number"), number("f_board")), field("f_copy", t("desk.copy"), number("f_copy", { value: 1 })), field("f_how", t("desk.known-by"), how), field("f_marked", t("desk.marked"), h("select", {}, h("option", { value: "" }, t("desk.as-number")), ["None", "NS", "EW", "All"].map((v) => h("option", { value: v }, t(`vulnerable.${v}`)))))), inputs, h("div", { class: "fields" }, lawFields(), signatureFields()), ...decided(box, "fouled", body, t("desk.confirm-ruling"), () => again("rulings")).flat(9));
   return box;
 }
 

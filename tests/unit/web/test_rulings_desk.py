@@ -348,6 +348,24 @@ def test_a_fouled_board_by_rounds_and_by_a_read_back(tmp_path: Path) -> None:
     running(tmp_path, run)
 
 
+def test_a_form_that_was_marked_otherwise_has_its_own_vulnerability(tmp_path: Path) -> None:
+    async def run(client: Client) -> None:
+        """Board 1 is marked for nobody; all three tables played it with North-South vulnerable (Laws 2, 87A)."""
+        assert {line["score"] for line in (await client.get("/boards/A/1")).json()["lines"]} == {420, 450, -50}
+        fouled = {"board": 1, "changes": [{"section": "A", "from_round": 1, "form": "B"}], **BY}
+        assert "NS, EW or All" in (await refused(client, "fouled", {**fouled, "vulnerable": "us"}))["what"]
+        made = await post(client, "fouled", {**fouled, "vulnerable": "NS"})
+        lines = (await client.get("/boards/A/1")).json()["lines"]
+        assert {line["score"] for line in lines} == {620, 650, -100}
+        assert sorted(Fraction(line["ns_points"]) for line in lines) == [0, 2, 4], "one form, compared as a whole"
+        assert "marked NS vulnerable" in made["ruling"]["text"]
+        assert b"620" in (await client.get("/files/csv")).content
+        await post(client, "undo", {"action": made["action"], "actor": "Anna"})
+        assert {line["score"] for line in (await client.get("/boards/A/1")).json()["lines"]} == {420, 450, -50}
+
+    running(tmp_path, run)
+
+
 def test_exports_show_rulings(tmp_path: Path) -> None:
     async def run(client: Client) -> None:
         await post(client, "ruling", WEIGHTED)
