@@ -170,7 +170,7 @@ def operations() -> list[Operation]:
     return [
         Operation(get, f"{setup}/kinds", "viewer", "Movements that can be named.", kinds),
         Operation(post, f"{setup}/propose", "viewer", "Three movements.", propose, question),
-        Operation(post, f"{setup}/check", "viewer", "What these sections would play.", check, sections),
+        Operation(post, f"{setup}/check", "assistant", "What these sections would play.", check, sections),
         Operation(get, f"{setup}/previous", "viewer", "The last event, to begin another like it.", previous),
         Operation(get, f"{setup}/events", "viewer", "Earlier events, newest first.", events),
         Operation(post, f"{setup}/start", "director", "Begin an event.", start, begin),

@@ -6,6 +6,7 @@ compared with the movement once it is there.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections.abc import Mapping
@@ -74,7 +75,7 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
         }
         settings, scheme, asked = again.setup.settings.changed(given), scheme_of(desk, old.id), list(again.ask)
     else:
-        movements = sections_from(body)
+        movements = await asyncio.to_thread(sections_from, body)  # some take seconds to be found and checked
         settings = DEFAULT.changed({"admit_all": True, **given})
     check_profile(settings)
     scheme = scheme.changed({key: body[key] for key in SCORING if key in body})
@@ -213,7 +214,7 @@ async def set_movement(desk: Desk, body: Body, *, only_preview: bool) -> dict[st
         raise EntryError("no event is set up yet.", code="no-event")
     letter = letter_of(body)
     known = {name.removesuffix("?") for name in SECTION_FIELDS} - {"name"}
-    movement = movement_from({name: body[name] for name in known if name in body})
+    movement = await asyncio.to_thread(movement_from, {name: body[name] for name in known if name in body})
     if movement is None:
         raise EntryError("a movement is wanted: its name, a file, or how many pairs.", code="bad-value")
     number = section_number(letter)
