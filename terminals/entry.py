@@ -23,6 +23,8 @@ from terminals.scoring.contract_score import score_ns
 NEUTRAL = "Check board, declarer, contract, result"
 CALL_DIRECTOR = "Call the director"
 IT_IS_RIGHT = "It is right"
+THAT_WAS = "That was board …"
+"""The earlier entry is moved to another board: a correction with that board's number, so two events with one record."""
 
 FIELD_FROM = 3
 """Results that the field must have before its sign means anything."""
@@ -41,12 +43,14 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Words for the screen of a table. code: stable word; key: the text of the key that goes on."""
+    """Words for the screen of a table. code: stable word; key: the text of the key that goes on; second: of another
+    one, "" when there is none."""
 
     code: str
     text: str
     answer: Answer
     key: str
+    second: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,7 @@ def _again(entry: Entry, known: Known) -> tuple[Notice, ...]:
         when = known.entered[entry.board]
         place = "in this round" if when == entry.round else f"in round {when}"
         text = f"Board {entry.board} was entered here {place}. Which board was that, and which is this?"
-        return (Notice("entered-before", text, Answer.DIRECTOR, CALL_DIRECTOR),)
+        return (Notice("entered-before", text, Answer.DIRECTOR, CALL_DIRECTOR, THAT_WAS),)
     who = [pair for pair in (entry.ns, entry.ew) if (entry.board, pair) in known.played]
     if who:
         pairs = " and ".join(f"pair {pair}" for pair in who)

@@ -224,6 +224,27 @@ class Keying:
     def noted(self, round_: int, board: int, what: int) -> bool:
         return (self.event, round_, board, int(what)) in self.memory.noted
 
+    def enter_hands(self, shown: Fields, board: int, typed: list[list[int]]) -> str:
+        """North's, East's and South's cards as typed; West has the rest. Words for the screen if they can't be.
+
+        Only for a board that this table has played: nobody types a hand that somebody has yet to play.
+        """
+        if not self.keyed(shown["round"], board):
+            return f"Board {board} has no result here yet"
+        owners = [3] * 52
+        taken: set[int] = set()
+        for seat, cards in enumerate(typed):
+            name = ("North", "East", "South")[seat]
+            if len(cards) != 13:
+                return f"{name} has {len(cards)} cards"
+            if len(set(cards)) != 13 or taken & set(cards):
+                return f"{name} has a card twice, or one that another has"
+            taken |= set(cards)
+            for card in cards:
+                owners[card] = seat
+        self.note(shown, TableRecord.HANDS, messages.pack_routing(owners), board, CONFIRMED_BY_OPPONENTS)
+        return ""
+
     def confirm_positions(self, shown: Fields, how: int) -> None:
         """Before the first board: do they sit as planned? If they did not, the director is told."""
         ns, ew = shown["ns"], shown["ew"]

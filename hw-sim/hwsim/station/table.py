@@ -219,5 +219,6 @@ class Table:
             data = messages.pack_play(play.tricks, self._cards(play, board))
             terminal.note(shown, TableRecord.PLAY, data, board, CONFIRMED_BY_OPPONENTS)
         if terminal.allows(Setting.HAND_ENTRY) and not terminal.noted(shown["round"], board, TableRecord.HANDS):
-            data = messages.pack_routing(recording.hands(self._seed, terminal.section, board))
-            terminal.note(shown, TableRecord.HANDS, data, board, CONFIRMED_BY_OPPONENTS)
+            owners = recording.hands(self._seed, terminal.section, board)
+            typed = [[card for card in range(52) if owners[card] == seat] for seat in range(3)]
+            terminal.message_line = terminal.enter_hands(shown, board, typed)

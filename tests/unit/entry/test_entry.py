@@ -64,6 +64,7 @@ def test_a_board_of_another_round_is_named_with_those_of_this_one() -> None:
 def test_a_board_entered_before_asks_which_was_which() -> None:
     (notice,) = movement_notices(entry(2), Known(MOVEMENT, {2: 1}))
     assert notice.code == "entered-before"
+    assert (notice.key, notice.second) == ("Call the director", "That was board …")
     assert "Board 2 was entered here in this round" in notice.text
     assert "in round 1" in movement_notices(entry(4, round=2), Known(MOVEMENT, {4: 1}))[0].text
 

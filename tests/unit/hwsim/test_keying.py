@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,13 @@ from test_station import EVENT, Ledger, plan, station
 
 from dealer.cards import Seat
 from hwsim import messages
+from hwsim.__main__ import _device, _parser
+from hwsim.evidence import NoEvidence
 from hwsim.memory import Media
 from hwsim.numbers import Kind, Positions, RecordKind, Setting, TableRecord
+from hwsim.speeds import SPEEDS
 from hwsim.station import keypad, recording
+from hwsim.station.device import Station
 from hwsim.station.nvlog import RING, RING_OF_SESSIONS, SESSIONS, TerminalMemory
 from hwsim.station.player import Play, play_board
 from hwsim.station.showing import session_lines, standings_lines
@@ -276,3 +281,31 @@ def test_the_end_of_the_session_in_words() -> None:
     assert session_lines(told) == ["Pair 4, all boards", "Round 2 board 3: 9-4 4Sx S -1 -100 62.50 %"]
     pairs = [{"section": 2, "pair": 7, "place": 1, "percent": 5417, "boards": 24, "name": "Żak - Ito"}]
     assert standings_lines({"name": "North-South", "pairs": pairs}) == ["North-South", "1. B7 Żak - Ito 54.17 %"]
+
+
+def test_hands_are_typed_after_the_result_and_have_thirteen_cards_each() -> None:
+    device = station(terminals=1)
+    world, host = connect(device)
+    Ledger(host, 1, 1, 2, admitting=True)
+    terminal = device.terminals[1]
+    world.run_until(lambda: terminal.round_index is not None, 5.0)
+    shown: dict[str, Any] = terminal.rounds()[0]
+    suits = [list(range(13 * seat, 13 * seat + 13)) for seat in range(3)]
+    assert terminal.enter_hands(shown, 99, suits) == "Board 99 has no result here yet"
+    terminal.key_in(shown, 99, Play(RecordKind.PASSED_OUT))
+    before = terminal.memory.next_seq
+    assert terminal.enter_hands(shown, 99, [suits[0][:12], *suits[1:]]) == "North has 12 cards"
+    assert "East has a card twice" in terminal.enter_hands(shown, 99, [suits[0], suits[0], suits[2]])
+    assert terminal.memory.next_seq == before
+    assert terminal.enter_hands(shown, 99, suits) == ""
+    told = messages.unpack_table(terminal.memory.records[terminal.memory.journal, before].body)
+    assert messages.unpack_routing(told["data"]) == [card // 13 for card in range(52)], "West has the rest"
+
+
+def test_the_switches_of_the_command_reach_the_tables(tmp_path: Path) -> None:
+    words = ["station", "--state", str(tmp_path), "--seed", "1", "--checks", "--curious", "--sign-in"]
+    for given_words, on in ((words, True), (words[:5], False)):
+        args = _parser().parse_args(given_words)
+        device = _device(args, SPEEDS["max"], Media(), NoEvidence(), [], 0.0)
+        assert isinstance(device, Station)
+        assert {(t.checks, t.sign_in, t.terminal.curious) for t in device.tables.values()} == {(on, on, on)}
