@@ -80,6 +80,7 @@ def info(desk: Desk, caller: Caller) -> dict[str, Any]:
         **sitting_view(movement, caller.table),
         "names": names if settings.names else {},
         "entered": entered,
+        "held": desk.holder(caller.section, caller.table) is not None,
         "locked": (letter, caller.table) in desk.facts.locked,
         "call": desk.facts.calls.get((letter, caller.table), {}).get("state", 0),
         "clock": clock_view(desk),

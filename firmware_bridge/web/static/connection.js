@@ -69,7 +69,7 @@ export class Connection {
   }
 
   async #once() {
-    const all = await this.journal.all(), current = await this.journal.get("journal");
+    const { records: all, journal: current } = await this.journal.load(["journal"]);
     let due = all.filter((r) => !r.acked);
     if (this.from) due = all.filter((r) => r.journal === this.from.journal && r.seq >= this.from.seq);
     due = due.filter((r) => r.journal === current || this.from).slice(0, Math.max(0, Math.min(this.credit, 16)));

@@ -117,6 +117,7 @@ function appealForm(r) {
 
 // --- fouled boards -----------------------------------------------------------------------------------------------
 
+const MARKS = { none: "vulnerable.None", NS: "vulnerable.NS", EW: "vulnerable.EW", all: "vulnerable.All" };
 function fouledCard() {
   const box = h("div", {}), how = h("select", {}, ["changes", "readings"].map((x) => h("option", { value: x }, t(`desk.fouled-${x}`)))), inputs = h("div", { class: "fields" });
   const fill = () => inputs.replaceChildren(...(value("f_marked") ? { vulnerable: value("f_marked") } : {}), ...(how.value === "changes" ? [field("f_round", t("desk.from-round"), number("f_round", { value: 2 })), field("f_form", t("desk.form"), typed({ value: "B", maxlength: 8 }))] : [field("f_readings", t("desk.readings"), typed({ placeholder: "2 same, 4 different" }))]));
@@ -127,7 +128,7 @@ function fouledCard() {
   };
   how.addEventListener("change", fill);
   fill();
-  box.append(h("h2", {}, t("desk.fouled")), h("p", { class: "soft small" }, t("desk.fouled-help")), h("div", { class: "fields" }, letters().length > 1 ? field("f_section", t("desk.section-label"), h("select", {}, letters().map((l) => h("option", {}, l)))) : "", field("f_board", t("desk.board-number"), number("f_board")), field("f_copy", t("desk.copy"), number("f_copy", { value: 1 })), field("f_how", t("desk.known-by"), how), field("f_marked", t("desk.marked"), h("select", {}, h("option", { value: "" }, t("desk.as-number")), ["None", "NS", "EW", "All"].map((v) => h("option", { value: v }, t(`vulnerable.${v}`)))))), inputs, h("div", { class: "fields" }, lawFields(), signatureFields()), ...decided(box, "fouled", body, t("desk.confirm-ruling"), () => again("rulings")).flat(9));
+  box.append(h("h2", {}, t("desk.fouled")), h("p", { class: "soft small" }, t("desk.fouled-help")), h("div", { class: "fields" }, letters().length > 1 ? field("f_section", t("desk.section-label"), h("select", {}, letters().map((l) => h("option", {}, l)))) : "", field("f_board", t("desk.board-number"), number("f_board")), field("f_copy", t("desk.copy"), number("f_copy", { value: 1 })), field("f_how", t("desk.known-by"), how), field("f_marked", t("desk.marked"), h("select", {}, h("option", { value: "" }, t("desk.as-number")), Object.entries(MARKS).map(([v, key]) => h("option", { value: v }, t(key)))))), inputs, h("div", { class: "fields" }, lawFields(), signatureFields()), ...decided(box, "fouled", body, t("desk.confirm-ruling"), () => again("rulings")).flat(9));
   return box;
 }
 

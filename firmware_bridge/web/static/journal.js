@@ -45,11 +45,11 @@ export class Journal {
   async #begin() {
     const transaction = this.db.transaction("meta", "readwrite");
     const meta = transaction.objectStore("meta");
-    const device = (await wait(meta.get("device"))) || hex(random32()) + hex(random32());
-    const boots = ((await wait(meta.get("boots"))) || 0) + 1;
+    const [known, times, begun] = await Promise.all(["device", "boots", "journal"].map((name) => wait(meta.get(name))));
+    const device = known || hex(random32()) + hex(random32()), boots = (times || 0) + 1;
     meta.put(device, "device");
     meta.put(boots, "boots");
-    if (!(await wait(meta.get("journal")))) {
+    if (!begun) {
       meta.put(random32(), "journal");
       meta.put(1, "next");
     }
@@ -75,6 +75,14 @@ export class Journal {
     const meta = transaction.objectStore("meta");
     meta.put(work(await wait(meta.get(name))), name);
     await finished(transaction);
+  }
+
+  // Several values and all records at once: one transaction where a slow phone would wait for six.
+  async load(names) {
+    const transaction = this.db.transaction(["meta", "records"]), meta = transaction.objectStore("meta");
+    const found = await Promise.all([...names.map((name) => wait(meta.get(name))), wait(transaction.objectStore("records").getAll())]);
+    const records = found.pop().sort((a, b) => a.order - b.order);
+    return { records, ...Object.fromEntries(names.map((name, at) => [name, found[at] ?? null])) };
   }
 
   async all() {
@@ -160,8 +168,8 @@ export class Journal {
   }
 
   async hello() {
-    const journal = await this.get("journal"), next = await this.get("next");
-    const owed = (await this.all()).filter((r) => r.journal === journal && !r.acked).map((r) => r.seq);
+    const { journal, next, records } = await this.load(["journal", "next"]);
+    const owed = records.filter((r) => r.journal === journal && !r.acked).map((r) => r.seq);
     return { boot_id: this.boot, boot_count: this.boots, journal_id: journal, oldest_unacked: owed.length ? Math.min(...owed) : 0, next_seq: next };
   }
 }

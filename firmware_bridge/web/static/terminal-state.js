@@ -7,8 +7,9 @@ import { entriesOf } from "./journal.js";
 export const token = location.pathname.split("/").pop().toLowerCase();
 export const screenPlace = document.getElementById("screen");
 export const S = { info: null, plan: null, admit: null, round: 1, records: [], entries: [], call: 0, note: null, pendingId: null, namesDue: {} };
-// The log and the line, once they are there.
-export const T = { journal: null, link: null, shown: "", tabs: "BroadcastChannel" in self ? new BroadcastChannel(`firmware-bridge-${token}`) : null };
+// The log and the line, once they are there; until then a line that does nothing.
+const NO_LINE = { refused: false, known: false, holds: false, held: false, online: true, phones: 1, pending: null, takeOver: false, pump() {} };
+export const T = { journal: null, link: NO_LINE, shown: "", tabs: "BroadcastChannel" in self ? new BroadcastChannel(`firmware-bridge-${token}`) : null };
 // Screens by name; each module adds its own.
 export const SCREENS = {};
 
@@ -20,9 +21,12 @@ export function go(next, { replace = false } = {}) {
 }
 
 export async function refresh() {
-  S.records = await T.journal.all();
+  take(await T.journal.load(["people-due"]));
+}
+export function take(loaded) {
+  S.records = loaded.records;
   S.entries = entriesOf(S.records);
-  S.namesDue = (await T.journal.get("people-due")) || {};
+  S.namesDue = loaded["people-due"] || {};
 }
 
 // The round as planned; where a table has said that it stays as it sits, the other way round.

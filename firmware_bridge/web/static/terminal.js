@@ -1,10 +1,10 @@
 // The terminal of one table: it opens the phone's log, connects, and takes the news; the screens are in modules beside it.
-import { ApiError, api, button, h, loadWords, t } from "./base.js";
+import { ApiError, api, button, h, loadWords, store, stored, t } from "./base.js";
 import { Connection } from "./connection.js";
 import { Journal } from "./journal.js";
 import { flushNames } from "./people.js";
 import { accept, withdraw } from "./terminal-entry.js";
-import { draw, fieldsOf, news, refresh, S, say, screenPlace, step, T, token, waiting } from "./terminal-state.js";
+import { draw, fieldsOf, news, refresh, S, say, screenPlace, step, T, take, token, waiting } from "./terminal-state.js";
 import "./terminal-looks.js";
 import "./terminal-play.js";
 
@@ -32,7 +32,7 @@ async function onMessage(m) {
     S.plan = m;
     T.link.planVersion = m.version;
     await T.journal.put("plan", m);
-    loadInfo();
+    if (Date.now() - infoAt > 3000) loadInfo(); // what came a moment ago is of this plan
     T.link.again = true;
   } else if (m.kind === "TEXT") message(m);
   else if (m.kind === "CALL_STATE_TOLD") S.call = m.state === 1 || m.state === 2 ? m.state : 0;
@@ -59,11 +59,13 @@ async function onState() {
   news();
 }
 
+let infoAt = 0;
 async function loadInfo(asked = null) {
   try {
     const found = await (asked || api("/table", { token }));
     if (found instanceof Error) throw found;
     S.info = found;
+    infoAt = Date.now();
     for (const [pair, due] of Object.entries(S.namesDue)) S.info.names[pair] = due.players.map((p) => p.name);
     S.call = S.info.call === 3 ? 0 : S.info.call;
     setClock(found.clock);
@@ -85,25 +87,37 @@ if (T.tabs) T.tabs.onmessage = async () => {
   news();
 };
 
+function firstSight(found) {
+  if (T.journal || found instanceof Error || found.held || !found.plan) return;
+  S.info = { ...found, plan: undefined };
+  S.plan = found.plan;
+  draw(true);
+}
+
 async function main() {
   const asked = api("/table", { token }).catch((error) => error);
   const opening = Journal.open(token).catch(() => null);
   await loadWords();
+  // A phone that was never here has nothing in its log: it shows the round as soon as the service has told it, while
+  // the log is still being opened. One that was here waits for what its log says.
+  if (!stored(`seen-${token}`)) asked.then(firstSight);
   T.journal = await opening;
   if (!T.journal) {
     screenPlace.replaceChildren(h("h1", {}, t("no-memory")), h("p", {}, t("no-memory-help")));
     return;
   }
-  S.info = (await T.journal.get("info")) || null;
-  S.plan = (await T.journal.get("plan")) || null;
-  S.round = (await T.journal.get("round")) || 1;
-  await refresh();
+  const loaded = await T.journal.load(["info", "plan", "round", "people-due"]);
+  S.info = loaded.info || S.info;
+  S.plan = loaded.plan || S.plan;
+  S.round = loaded.round || 1;
+  take(loaded);
+  store(`seen-${token}`, "1");
   T.link = new Connection(token, T.journal, { onMessage, onState });
   T.link.round = S.round;
   T.link.planVersion = S.plan?.version || 0;
   if (!history.state) history.replaceState({ at: "round" }, "");
   navigator.getBattery?.().then((b) => { const level = () => { T.link.battery = Math.round(b.level * 100); }; level(); b.addEventListener("levelchange", level); }).catch(() => {});
-  draw(true);
+  draw(T.shown === "");
   await Promise.all([loadInfo(asked), T.link.pump()]);
   draw();
 }
