@@ -1,7 +1,8 @@
 """Reads boards on a machine, one after the other: to learn hand-dealt ones, or to see what play has done to them.
 
 The operator puts boards in; each is read, its number bound to it by label, key or the order asked for. Nothing is
-compared here (``dealer.readback`` does that) and nothing is kept: whoever asked gets the cards.
+compared here (``dealer.readback`` does that) and nothing is kept: whoever asked gets the cards, and may send a board
+back ("North has 12 cards") to have it read once more.
 """
 
 from __future__ import annotations
@@ -55,6 +56,10 @@ class BoardContent:
         return tuple(len(hand) for hand in self.hands)
 
 
+MAX_TRIES = 5
+"""How often one board is read before the run ends: by then the machine or the board needs more than another try."""
+
+
 class BoardReader:
     """Reads the boards with the numbers asked for, in that order. One reader per machine at a time."""
 
@@ -69,6 +74,13 @@ class BoardReader:
         self._machine = machine
         self._options = options or JobOptions()
         self._desk = Contact(machine, clock, self._options, 1, on_progress)
+        self._refused = ""
+        self._before: BoardKey | None = None
+        self._tries = 0
+
+    def send_back(self, why: str) -> None:
+        """The board just read is not accepted: the operator is told why, and it is read again."""
+        self._refused = why
 
     async def read(self, numbers: Sequence[int]) -> AsyncIterator[BoardContent]:
         """Each board as soon as it is read.
@@ -88,11 +100,33 @@ class BoardReader:
             self._desk.slot.look(await self._machine.snapshot())
             await self._machine.abort(0)
             for number in numbers:
-                yield await self._one(BoardKey(number, 1))
+                key = BoardKey(number, 1)
+                self._tries = 0
+                while True:
+                    self._refused = ""
+                    yield await self._one(key)
+                    if not self._refused:
+                        break
+                    await self._again(key, self._refused)
+                self._before = key
+            await self._desk.tell(all_read(len(numbers), board_in=self._desk.slot.board_in))
         finally:
             with contextlib.suppress(LinkLost, DeviceError):
                 await self._machine.abort(0)
             self._desk.mail.close()
+
+    async def _again(self, key: BoardKey, why: str) -> None:
+        """The board has to come out and go in once more. Raises DeviceError after too many tries."""
+        self._tries += 1
+        if self._tries >= MAX_TRIES:
+            raise DeviceError(
+                f"Board {key.board} was read {self._tries} times in vain: {why}.",
+                where=self._machine.url,
+                next_step="Look at the board's cards and at the machine's reader, then read the rest.",
+                code="board-unreadable",
+            )
+        self._desk.slot.must_go = self._desk.slot.board_in
+        await self._desk.tell(read_again(key, why), (Reason.READ_BACK_DIFFERS,))
 
     async def _one(self, key: BoardKey) -> BoardContent:
         while True:
@@ -105,9 +139,11 @@ class BoardReader:
                 # What lies in it is just what is wanted here, unless it is the board before.
                 self._desk.slot.must_go = read_already and self._desk.slot.board_in
                 continue
-            if content is not None:
+            if isinstance(content, BoardContent):
                 self._desk.slot.must_go = True
                 return content
+            if content:
+                await self._again(key, content)
 
     async def _board_in(self, key: BoardKey) -> bool:
         """Wait until the board is in and lies right; True when its number was seen. Raises LinkLost."""
@@ -115,10 +151,12 @@ class BoardReader:
         confirmed = False
         while True:
             label = slot.label if Capability.LABEL in capabilities else 0
-            if slot.must_go or not slot.board_in:
-                await self._desk.tell(put_in(key))
+            if slot.must_go and self._tries:
+                pass  # why it has to come out has been told
+            elif slot.must_go or not slot.board_in:
+                await self._desk.tell(put_in(key, self._before if slot.must_go else None))
             elif label not in (0, key.board):
-                await self._desk.tell(say.wrong_board(key, 1, label), (Reason.WRONG_BOARD,))
+                await self._desk.tell(say.wrong_to_read(key, 1, label), (Reason.WRONG_BOARD,))
             elif slot.orientation not in (Orientation.NORTH, Orientation.UNKNOWN):
                 await self._desk.tell(say.turned(key, 1), (Reason.TURNED,))
             elif label == key.board or confirmed:
@@ -139,18 +177,22 @@ class BoardReader:
             if isinstance(event, BoardConfirmed):
                 confirmed = slot.board_in and event.board == key.board
 
-    async def _cards(self, key: BoardKey, number_seen: bool) -> BoardContent | None:
-        """Read once; None when it has to be tried again. Raises LinkLost, and DeviceError when the machine refuses."""
+    async def _cards(self, key: BoardKey, number_seen: bool) -> BoardContent | str:
+        """Read once. Words when it was in vain, "" when that has been told already.
+
+        Raises LinkLost, and DeviceError when the machine refuses for good.
+        """
         job_id = self._options.new_job_id()
         reply = await self._machine.read_board(job_id, key.board, key.copy)
         if not reply.ok:
             if reply.reason == CommandReason.COVER_OPEN:
                 await self._desk.tell(say.refused(key, 1, reply.reason), (Reason.MACHINE_FAULT,))
-                await self._desk.mail.get(1.0)
-                return None
+                event = await self._desk.mail.get(1.0)
+                if event is not None:
+                    self._desk.mail.put_back(event)
+                return ""
             if reply.reason in (CommandReason.NO_BOARD, CommandReason.WRONG_BOARD, CommandReason.TURNED):
-                self._desk.slot.must_go = True
-                return None
+                return say.why_refused(reply.reason)
             raise DeviceError(
                 f"The machine refuses to read board {key.board}: {say.why_refused(reply.reason)}.",
                 where=self._machine.url,
@@ -165,7 +207,8 @@ class BoardReader:
         while True:
             event = await self._desk.mail.get(self._options.silence_s)
             if event is None:
-                return None
+                await self._machine.abort(job_id)
+                return say.what_happened((Reason.SILENT,), None)
             self._desk.slot.note(event)
             match event:
                 case CardPassed() if event.job_id == job_id:
@@ -181,15 +224,38 @@ class BoardReader:
                     return BoardContent(key.board, found, number_seen, complete=event.cards == cards)
                 case MachineFault() | BoardPulled():
                     await self._machine.abort(job_id)
-                    self._desk.slot.must_go = self._desk.slot.board_in
-                    return None
+                    fault = event if isinstance(event, MachineFault) else None
+                    return say.what_happened((Reason.PULLED,), fault)
                 case Disconnected():
                     raise LinkLost("The line was lost.", where=self._machine.url)
                 case _:
                     pass
 
 
-def put_in(key: BoardKey) -> say.Instruction:
-    """The instruction for the next board to be read."""
-    text = f"Put in board {key.board} with its cards; it is read."
-    return say.Instruction(text, Action.RETURN_BOARD, Sound.NONE, key.board, key.copy)
+def put_in(key: BoardKey, before: BoardKey | None = None) -> say.Instruction:
+    """The instruction for the next board to be read. ``before``: the one that has been read and is still in."""
+    if before is None:
+        step = f"Put in board {key.board} with its cards: I'll read it."
+        return say.Instruction(step, Action.RETURN_BOARD, Sound.NONE, key.board, key.copy)
+    step = f"Take it out and put in board {key.board} with its cards: I'll read it."
+    what = f"Board {before.board} is read."
+    return say.Instruction(step, Action.RETURN_BOARD, Sound.DONE, key.board, key.copy, what=what)
+
+
+def read_again(key: BoardKey, why: str) -> say.Instruction:
+    """A board that was read in vain; ``why`` names no card."""
+    return say.Instruction(
+        "Take it out, put it right, and put it back: I'll read it.",
+        Action.TURN_BOARD,
+        Sound.STOP,
+        key.board,
+        key.copy,
+        what=f"Board {key.board}: {why}.",
+        cards="Cards: in the board.",
+    )
+
+
+def all_read(boards: int, *, board_in: bool) -> say.Instruction:
+    """The end of the work."""
+    what = "The board is read." if boards == 1 else f"All {boards} boards are read."
+    return say.Instruction("Take the last one out." if board_in else "", Action.FINISHED, Sound.DONE, what=what)

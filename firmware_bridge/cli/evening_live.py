@@ -45,6 +45,10 @@ class LiveView:
             self._live.stop()
             self.console.print()
 
+    def say(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            self.console.print(Text(text))
+
     def __call__(self, event: EveningEvent) -> None:
         # A terminal that has gone must not end the job: the machine has a display of its own.
         with contextlib.suppress(OSError):

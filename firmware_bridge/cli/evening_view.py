@@ -33,6 +33,10 @@ from firmware_bridge.service.progress import (
 class View(Protocol):
     def __call__(self, event: EveningEvent) -> None: ...
 
+    def say(self, text: str) -> None:
+        """One line that stays on the screen, above whatever moves there."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -55,6 +59,9 @@ class Silent:
     def __call__(self, event: EveningEvent) -> None:
         pass
 
+    def say(self, text: str) -> None:
+        click.echo(text, err=True)
+
     def close(self) -> None:
         pass
 
@@ -70,6 +77,9 @@ class PlainView:
 
     def close(self) -> None:
         pass
+
+    def say(self, text: str) -> None:
+        click.echo(text, err=True)
 
     def __call__(self, event: EveningEvent) -> None:
         for line in self._lines(event):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from firmware_bridge.cli.output import Outcome, command, progress
+from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.running import run_async
 from firmware_bridge.config import data_directory, ensure_directory, load_config
 from firmware_bridge.errors import ConfigError, DealError
+
+if TYPE_CHECKING:
+    from dealer.board import Board
 
 
 @click.command()
@@ -84,19 +88,47 @@ def _learn(url: str, host: Any, boards: str | None, out: Path, patience: float, 
     if info is None:
         raise ConfigError(f"the name {out.name} says no deal format.", next_step="Call it something.pbn, for example.")
     numbers = parse_numbers(boards)
-    learning = learn_boards(
-        url,
-        host,
-        numbers,
-        on_progress=view,
-        on_board=lambda board: progress(f"Board {board.number}: 13 cards in each hand, learnt."),
-        options=JobOptions(reconnect_s=patience),
-    )
-    learnt = run_async(learning)
+    learnt = _learnt_before(out, numbers)
     options = WriteOptions(origin=Origin.EXTERNAL)
-    with replacing(str(out), private=True) as file:
-        file.write(format_named(info.name).load().write(learnt, options))
-    return Outcome({"boards": len(learnt), "out": str(out)}, f"{len(learnt)} boards learnt into {out}.")
+
+    def keep(board: Board) -> None:
+        # At once: what was read once should not have to be read again because the last board fails.
+        learnt.append(board)
+        data = format_named(info.name).load().write(sorted(learnt, key=lambda one: one.number), options)
+        with replacing(str(out), private=True) as file:
+            file.write(data)
+        view.say(f"Board {board.number}: 13 cards in each hand, learnt.")
+
+    known = len(learnt)
+    try:
+        run_async(
+            learn_boards(url, host, numbers, on_progress=view, on_board=keep, options=JobOptions(reconnect_s=patience))
+        )
+    finally:
+        new = len(learnt) - known
+        if new < len(numbers):
+            rest = numbers[new:]
+            view.say(f"{out} has {len(learnt)} boards. Still to be read: {', '.join(map(str, rest[:12]))}.")
+    added = f" It now has {len(learnt)}." if known else ""
+    return Outcome({"boards": new, "out": str(out)}, f"{new} boards learnt into {out}.{added}")
+
+
+def _learnt_before(out: Path, numbers: Sequence[int]) -> list[Board]:
+    """Boards that the file has already; those that are read now come in addition. Raises ConfigError for one twice."""
+    from dealer.formats.api import read_deal_file
+
+    if not out.exists():
+        return []
+    boards = list(read_deal_file(out).require_good(str(out)))
+    twice = sorted({board.number for board in boards} & set(numbers))
+    if twice:
+        raise ConfigError(
+            f"the file has board {twice[0]} already; nothing is overwritten.",
+            where=str(out),
+            next_step="Name another file, or other boards.",
+            code="board-repeated",
+        )
+    return boards
 
 
 def _verify(
@@ -110,11 +142,11 @@ def _verify(
     view: Any,
 ) -> Outcome:
     from dealer.duplication.options import JobOptions
-    from dealer.formats.api import read_deal_file
     from dealer.generate import parse_numbers
+    from firmware_bridge.cli.deal_seal import open_deals
     from firmware_bridge.service.reading import reveal_board, verify_boards
 
-    known = read_deal_file(source).require_good(str(source))
+    known = open_deals(source).require_good(str(source))
     numbers = [board.number for board in known] if boards is None else parse_numbers(boards)
     unknown = sorted(set(numbers) - {board.number for board in known})
     if unknown:
@@ -127,7 +159,7 @@ def _verify(
 
     def tell(result: Any) -> None:
         words = " ".join(one.text(show_cards=show_cards) for one in result.differences)
-        progress(f"Board {result.board}: {words or 'as it was dealt.'}")
+        view.say(f"Board {result.board}: {words or 'as it was dealt.'}")
 
     verifying = verify_boards(
         url, host, known, numbers, on_progress=view, on_board=tell, options=JobOptions(reconnect_s=patience)
@@ -154,7 +186,7 @@ def _verify(
     error = DealError(
         f"boards that are not as they were dealt: {names}.",
         where=str(source),
-        next_step="Show the director; `restore` puts a board right.",
+        next_step="Show the director; `restore` shows where each card of a board belongs.",
         code="boards-differ",
     )
     return Outcome(fields, text, error=error)

@@ -23,10 +23,12 @@ def restore(file: Path, board: int, yes: bool, data: Path | None) -> Outcome:
     Whoever has yet to play the board must not look. The reveal is put on record before anything is shown.
     """
     from dealer.cards import Seat, Suit
-    from dealer.formats.api import read_deal_file
-    from firmware_bridge.service.reading import reveal_board
+    from firmware_bridge.cli.deal_seal import open_deals
+    from firmware_bridge.service.reading import no_such_board, reveal_board
 
-    boards = read_deal_file(file).require_good(str(file))
+    boards = open_deals(file).require_good(str(file))
+    if board not in {one.number for one in boards}:
+        raise no_such_board(board, str(file))
     if not yes:
         question = f"Show all cards of board {board}? This is put on record"
         if not click.confirm(question, err=True):

@@ -30,21 +30,23 @@ async def learn_boards(
 ) -> list[Board]:
     """Read the boards with these numbers; each goes to ``on_board`` as soon as it is read.
 
-    Raises DealError for a board that has not 13 readable, different cards in each pocket.
+    A board that has not 13 readable, different cards in each pocket is sent back to be put right and read again.
+    Raises DeviceError when the machine is lost, or a board can't be read after several tries; ``on_board`` has had the
+    boards before it by then.
     """
     learnt: list[Board] = []
 
-    def take(content: BoardContent) -> None:
-        board = learn(content.board, content.hands)
+    def take(content: BoardContent) -> str:
+        try:
+            board = learn(content.board, content.hands)
+        except DealError as error:
+            return error.what.rstrip(".")
         twin = next((one for one in learnt if one.deal == board.deal), None)
         if twin is not None:
-            raise DealError(
-                f"board {board.number} has the same cards as board {twin.number}.",
-                next_step="One of the two was put in twice; read it again.",
-                code="deal-repeated",
-            )
+            return f"it has the same cards as board {twin.number}"
         learnt.append(board)
         on_board(board)
+        return ""
 
     await _read(url, host, numbers, take, on_progress, options)
     return learnt
@@ -64,11 +66,12 @@ async def verify_boards(
     by_number = {board.number: board for board in boards}
     found: list[Comparison] = []
 
-    def take(content: BoardContent) -> None:
+    def take(content: BoardContent) -> str:
         wanted = by_number[content.board]
         result = compare(content.hands, wanted, (board for board in boards if board is not wanted))
         found.append(result)
         on_board(result)
+        return ""
 
     await _read(url, host, numbers, take, on_progress, options)
     return found
@@ -78,15 +81,17 @@ async def _read(
     url: str,
     host: HostIdentity,
     numbers: Sequence[int],
-    take: Callable[[BoardContent], None],
+    take: Callable[[BoardContent], str],
     on_progress: OnProgress | None,
     options: JobOptions | None,
 ) -> None:
     clock = SystemClock()
     machine = open_machine(url, host, clock)
     try:
-        async for content in BoardReader(machine, clock, on_progress=on_progress, options=options).read(numbers):
-            take(content)
+        reader = BoardReader(machine, clock, on_progress=on_progress, options=options)
+        async for content in reader.read(numbers):
+            if why := take(content):
+                reader.send_back(why)
     finally:
         await machine.close()
 
@@ -95,15 +100,20 @@ def reveal_board(directory: Path, boards: Collection[Board], number: int, source
     """The board to restore, after the reveal is on record. Raises DealError when the set has no such board."""
     board = next((one for one in boards if one.number == number), None)
     if board is None:
-        raise DealError(
-            f"there is no board {number} in this file.",
-            where=source,
-            next_step="Name a board of the set.",
-            code="no-such-board",
-            exit_status=ExitStatus.USAGE,
-        )
+        raise no_such_board(number, source)
     _record(directory, "restore", source, number)
     return board
+
+
+def no_such_board(number: int, source: str) -> DealError:
+    """The error for a board that the set does not have; asked before anybody is asked to confirm anything."""
+    return DealError(
+        f"there is no board {number} in this file.",
+        where=source,
+        next_step="Name a board of the set.",
+        code="no-such-board",
+        exit_status=ExitStatus.USAGE,
+    )
 
 
 def record_showing(directory: Path, what: str, source: str) -> None:

@@ -8,12 +8,12 @@ import pytest
 from duplication_fakes import FULL, FakeMachine, Run
 from duplication_loop import LoopClock, run
 
-from dealer.duplication.progress import CardCounted, ProgressEvent
+from dealer.duplication.progress import CardCounted, ProgressEvent, Stopped
 from dealer.generate import SeededBytes, generate
 from dealer.readback import Kind, compare, learn
-from dealer.reading import BoardContent, BoardReader
-from drivers.api import Action, Capability, CommandReason, Fault, MachineFault, Segment
-from firmware_bridge.errors import DeviceError
+from dealer.reading import MAX_TRIES, BoardContent, BoardReader
+from drivers.api import Action, Capability, CommandReason, Fault, MachineFault, Segment, Sound
+from firmware_bridge.errors import DealError, DeviceError
 
 BOARDS = generate(range(1, 4), SeededBytes(21))
 READS = FULL | Capability.READ_BACK
@@ -67,7 +67,9 @@ def test_the_wrong_board_is_sent_back() -> None:
     machine.board_in, machine.wanted = True, (2, 1)
     (content,) = read(machine, [1])
     assert learn(1, content.hands) == BOARDS[0]
-    assert Action.SWAP_BOARD in [action for action, *_ in machine.shown]
+    # Whoever obeys takes no card out of either board.
+    assert Action.SWAP_BOARD not in [action for action, *_ in machine.shown]
+    assert any("this is board 2" in text and "put board 1 back" in text for *_, text in machine.shown)
 
 
 @pytest.mark.parametrize(("key", "seen"), [(True, True), (False, False)])
@@ -91,16 +93,46 @@ def test_a_fault_or_a_silence_while_reading_is_tried_again() -> None:
 
     machine = full_machine()
     machine.scripts = [jam, lambda run_: run_.events.__delitem__(slice(9, None))]
-    real = machine.act
-
-    def act(action: Action, board: int, copy: int, number: int) -> None:
-        if action == Action.RETURN_BOARD:
-            machine.pull()
-        real(action, board, copy, number)
-
-    machine.act = act  # type: ignore[method-assign]
     (content,) = read(machine, [1])
     assert learn(1, content.hands) == BOARDS[0]
+
+
+def test_a_board_that_is_sent_back_is_read_again_and_the_next_one_asked_for_by_number() -> None:
+    machine = full_machine()
+    machine.truth[(1, 1)][0].append(machine.truth[(1, 1)][1].pop())  # North has 14 cards, East 12
+    put_right = lambda: machine.truth[(1, 1)][1].append(machine.truth[(1, 1)][0].pop())  # noqa: E731
+    heard: list[ProgressEvent] = []
+    learnt: list[int] = []
+
+    async def go() -> None:
+        reader = BoardReader(machine, LoopClock(asyncio.get_running_loop()), on_progress=heard.append)
+        async for content in reader.read([1, 2]):
+            try:
+                learnt.append(learn(content.board, content.hands).number)
+            except DealError as error:
+                reader.send_back(error.what.rstrip("."))
+                put_right()
+
+    run(go())
+    assert learnt == [1, 2]
+    (stop,) = [event.instruction for event in heard if isinstance(event, Stopped)]
+    assert stop.what == "Board 1: North has 14 cards instead of 13."
+    assert stop.step.endswith("put it back: I'll read it.")
+    texts = [text for *_, text in machine.shown]
+    assert "Board 1 is read. Take it out and put in board 2 with its cards: I'll read it." in texts
+    assert texts[-1] == "All 2 boards are read. Take the last one out."
+    assert [sound for *_, sound, _ in machine.shown].count(Sound.DONE) == 2
+
+
+def test_a_board_that_never_reads_ends_the_run_in_words() -> None:
+    def jam(run_: Run) -> None:
+        run_.events[9:] = [MachineFault(run_.order.job_id, Fault.JAM, Segment.READER, 1, False, Action.CLEAR_JAM)]
+
+    machine = full_machine()
+    machine.scripts = [jam] * MAX_TRIES
+    with pytest.raises(DeviceError, match="a card is stuck at the reader") as raised:
+        read(machine, [1])
+    assert raised.value.code == "board-unreadable"
 
 
 def test_a_machine_that_cannot_read_says_so() -> None:
