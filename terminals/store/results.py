@@ -103,14 +103,19 @@ def of_record(connection: Connection, event: str, key: RecordKey) -> ResultEvent
     return None if row is None else _event(row)
 
 
-def newest_before(connection: Connection, event: str, key: RecordKey, play: PlayKey) -> int | None:
-    """Number of the newest record before ``key`` in its journal that gave this play a result."""
+def newest_before(connection: Connection, event: str, key: RecordKey, play: PlayKey) -> RecordKey | None:
+    """The newest record before ``key`` in its journal that gave this play a result; if that journal has none (what
+    waited was told again in a new one), the newest of its other journals."""
     row = connection.execute(
-        "SELECT MAX(seq) FROM result_event WHERE device = ? AND journal = ? AND seq < ? AND event = ? AND section = ?"
-        " AND board = ? AND ns = ? AND ew = ?",
-        (key.device_hex, key.journal, key.seq, event, play.section, play.board, play.ns, play.ew),
+        "SELECT journal, seq FROM result_event WHERE device = ? AND (journal <> ? OR seq < ?) AND event = ?"
+        " AND section = ? AND board = ? AND ns = ? AND ew = ? ORDER BY journal = ? DESC, number DESC LIMIT 1",
+        (
+            *(key.device_hex, key.journal, key.seq, event),
+            *(play.section, play.board, play.ns, play.ew),
+            key.journal,
+        ),
     ).fetchone()
-    return None if row is None or row[0] is None else int(row[0])
+    return None if row is None else RecordKey(key.device, int(row[0]), int(row[1]))
 
 
 def of_action(connection: Connection, event: str, action: str) -> list[ResultEvent]:

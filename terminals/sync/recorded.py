@@ -353,6 +353,6 @@ def proved(connection: Connection, event: int, item: TableEvent) -> bool:
     verifier = verifiers(connection, ident, item.section).get(told.pair)
     if verifier is None or told.pair not in (item.ns, item.ew):
         return False
-    seq = results.newest_before(connection, ident, item.key, item.play)
-    body = None if seq is None else ledger.body_of(connection, RecordKey(item.key.device, item.key.journal, seq))
+    key = results.newest_before(connection, ident, item.key, item.play)
+    body = None if key is None else ledger.body_of(connection, key)
     return body is not None and hmac.compare_digest(told.proof, acceptance_proof(verifier, event, body))

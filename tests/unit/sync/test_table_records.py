@@ -441,6 +441,23 @@ def test_who_has_accepted_is_kept_with_its_proof(host: FakeHost) -> None:
     assert [one.proved for one in found] == [True, True], "each for the result before it"
 
 
+def test_an_acceptance_that_moved_into_a_new_journal_finds_its_result_in_the_old_one(host: FakeHost) -> None:
+    terminal = keeper(host)
+    mine = code(host, 4, "4711")
+    terminal.note(TableRecordKind.CODE, mine, ns=4, ew=0, by=0)
+    told = body(confirmed_by=2)
+    terminal.enter(told)
+    host.run()
+    terminal.journal, terminal.sent = 2, 0
+    terminal.note(TableRecordKind.ACCEPTED, accepted(host, 4, mine, told))
+    host.give(terminal, terminal.hello())
+    host.give(terminal, terminal.status())
+    host.run()
+    found = host.ask(lambda connection: acceptances(connection, host.setup, PLAY))
+    assert [one.proved for one in found] == [True]
+    assert causes(host) == []
+
+
 @pytest.mark.parametrize("wrong", ["another code", "another result", "another pair", "no result", "no code"])
 def test_an_acceptance_without_its_proof_goes_to_the_desk(host: FakeHost, wrong: str) -> None:
     terminal = keeper(host)
