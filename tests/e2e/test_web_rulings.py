@@ -61,10 +61,12 @@ def test_a_ruling_is_seen_before_it_counts(found: Any, tmp_path: Path) -> None:
         assert {row["state"] for row in one.api("/rulings")["rulings"]} == {"upheld"}
         page.click("[data-form='fouled']")
         page.fill("#f_board", "1")
+        page.select_option("#f_marked", "EW")
         page.fill("#note", "Cards exchanged")
         page.click("#previewruling")
         accessible(page, "fouled board")
         page.click("#confirmruling:enabled")
         page.wait_for_selector("[data-ruling] >> text=Law 87")
+        page.wait_for_selector("[data-ruling] >> text=marked EW vulnerable")
         page.click("[data-undo-ruling] >> nth=0")
         page.wait_for_selector("[data-ruling] >> text=Law 87", state="detached")

@@ -120,7 +120,7 @@ function appealForm(r) {
 const MARKS = { none: "vulnerable.None", NS: "vulnerable.NS", EW: "vulnerable.EW", all: "vulnerable.All" };
 function fouledCard() {
   const box = h("div", {}), how = h("select", {}, ["changes", "readings"].map((x) => h("option", { value: x }, t(`desk.fouled-${x}`)))), inputs = h("div", { class: "fields" });
-  const fill = () => inputs.replaceChildren(...(value("f_marked") ? { vulnerable: value("f_marked") } : {}), ...(how.value === "changes" ? [field("f_round", t("desk.from-round"), number("f_round", { value: 2 })), field("f_form", t("desk.form"), typed({ value: "B", maxlength: 8 }))] : [field("f_readings", t("desk.readings"), typed({ placeholder: "2 same, 4 different" }))]));
+  const fill = () => inputs.replaceChildren(...(how.value === "changes" ? [field("f_round", t("desk.from-round"), number("f_round", { value: 2 })), field("f_form", t("desk.form"), typed({ value: "B", maxlength: 8 }))] : [field("f_readings", t("desk.readings"), typed({ placeholder: "2 same, 4 different" }))]));
   const body = () => {
     const at = { section: value("f_section") || letters()[0], copy: Number(value("f_copy")) || 1 }, asked = lawOf(box);
     const readings = () => value("f_readings").split(",").filter((x) => x.trim()).map((x) => { const [round, word] = x.trim().split(/\s+/); return { ...at, after_round: Number(round), same: word === "same" }; });
