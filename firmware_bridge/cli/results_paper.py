@@ -102,7 +102,7 @@ def enter(
     if target.exists():
         info = _continue(session, target, info)
     keeper = _Keeper(session, target, info, chosen, method)
-    rejected = keeper.run(_typed())
+    rejected = keeper.run(typed_lines())
     keeper.save()
     fields: dict[str, Any] = {
         "out": out,
@@ -197,7 +197,7 @@ def _names(path: Path, session: PaperSession) -> dict[Contestant, tuple[Exchange
     return out
 
 
-def _typed() -> Iterator[str]:
+def typed_lines() -> Iterator[str]:
     """Lines from the keyboard or a pipe, until they end."""
     while True:
         line = sys.stdin.readline(MAX_INPUT)

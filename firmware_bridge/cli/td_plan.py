@@ -51,14 +51,14 @@ def boards_of(option: str, text: str) -> list[int]:
     return list(parse_boards(text)) if text else []
 
 
-def _who(actor: str | None) -> str:
+def who(actor: str | None) -> str:
     return (actor or os.environ.get("USER") or getpass.getuser())[:40]
 
 
 def _happen(
     kind: str, values: dict[str, Any], section: str, preview: bool, anyway: bool, actor: str | None, data: Path | None
 ) -> Outcome:
-    body = {"section": section, "event": {"kind": kind, **values}, "actor": _who(actor), "anyway": anyway}
+    body = {"section": section, "event": {"kind": kind, **values}, "actor": who(actor), "anyway": anyway}
     found = Service(data_directory(data)).ask("/plan/preview" if preview else "/plan/change", body)
     return Outcome(found, _words(found, section, preview))
 
@@ -102,7 +102,7 @@ def plan_undo(
     position: int, section: str, preview: bool, anyway: bool, actor: str | None, data: Path | None
 ) -> Outcome:
     """Take a change of the plan back, by its number in td plan; the undoing can be taken back too."""
-    body = {"section": section, "position": position, "actor": _who(actor), "anyway": anyway}
+    body = {"section": section, "position": position, "actor": who(actor), "anyway": anyway}
     found = Service(data_directory(data)).ask(f"/plan/undo{'/preview' if preview else ''}", body)
     return Outcome(found, _words(found, section, preview))
 
@@ -126,7 +126,7 @@ def draw(
     data: Path | None,
 ) -> Outcome:
     """Draw the next round of a Swiss event from the ranking of now; nobody meets the same opponents twice."""
-    body: dict[str, Any] = {"section": section, "absent": list(absent), "join": list(join), "actor": _who(actor)}
+    body: dict[str, Any] = {"section": section, "absent": list(absent), "join": list(join), "actor": who(actor)}
     body |= {"anyway": anyway, "first_board": first_board or 0}
     if ranking:
         words = [word for word in re.split(r"[\s,]+", ranking) if word]
@@ -258,10 +258,12 @@ def played_as(round_number: int, tables: tuple[str, ...], then: str, score: str,
             raise ConfigError(
                 f"{one[:30]!r} is no table.", where="TABLE", next_step="Write it like 2=5-11 or 2=5-11@13-16."
             )
-        who = [int(number) for number in found[2].split("-")]
-        if len(who) == 3:
+        people = [int(number) for number in found[2].split("-")]
+        if len(people) == 3:
             raise ConfigError("Two pairs or four players sit at a table.", where=one[:30])
-        seat: dict[str, Any] = {"ns": who[0], "ew": who[1]} if len(who) == 2 else {"players": who}
+        seat: dict[str, Any] = {"players": people}
+        if len(people) == 2:
+            seat = {"ns": people[0], "ew": people[1]}
         seated.append(seat | {"table": int(found[1]), "boards": boards_of("TABLE", found[3] or "")})
     values = {"round": round_number, "tables": seated, "then": then, "verdict": verdict_of(score)}
     return _happen("played-as", values, **common)

@@ -16,6 +16,7 @@ from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_values import whole_of
 from terminals.movement.catalog import KINDS
+from terminals.sync.setup import movement_to_dict, section_letter
 
 Body = Mapping[str, Any]
 
@@ -37,13 +38,9 @@ async def propose(request: Request, desk: Desk, caller: Caller, body: Body) -> R
 async def check(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
     """What an event of these sections would be; nothing is begun."""
     found = await run_in_threadpool(desk_sections.sections_from, body)
-    return JSONResponse([desk_sections.section_view(_letter(number), movement) for number, movement in found.items()])
-
-
-def _letter(number: int) -> str:
-    from terminals.sync.setup import section_letter
-
-    return section_letter(number)
+    return JSONResponse(
+        [desk_sections.section_view(section_letter(number), movement) for number, movement in found.items()]
+    )
 
 
 async def start(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
@@ -85,6 +82,12 @@ async def plan(request: Request, desk: Desk, caller: Caller) -> Response:
         {"sections": desk_plan.plan_view(desk), "copies": desk_setup.copies_to_deal(desk.setup)}
         | {"across": desk.setup.settings.across, "warnings": desk_setup.warnings(desk.setup)}
     )
+
+
+async def plan_movement(request: Request, desk: Desk, caller: Caller) -> Response:
+    """A section's rounds as they are now, in the form of a movement's file."""
+    letter = desk_plan.letter_of({"section": request.query_params.get("section", "A")})
+    return JSONResponse(movement_to_dict(desk_plan.kept_of(desk, letter).plan.shown()))
 
 
 async def plan_preview(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
@@ -178,6 +181,14 @@ def operations() -> list[Operation]:
         Operation(post, f"{setup}/movement", "director", "Give a section its movement.", movement, one),
         Operation(post, f"{setup}/people", "assistant", "Names of pairs and teams.", people, names),
         Operation(get, plans, "viewer", "Every section's plan and what happened to it.", plan),
+        Operation(
+            get,
+            f"{plans}/movement",
+            "viewer",
+            "A section's rounds as they are now.",
+            plan_movement,
+            query={"section": "letter"},
+        ),
         Operation(post, f"{plans}/preview", "assistant", "What a change of plan would do.", plan_preview, change),
         Operation(post, f"{plans}/change", "director", "Late pair, early end, wrong move ...", plan_change, change),
         Operation(post, f"{plans}/undo/preview", "assistant", "What taking it back would do.", undo_preview, back),

@@ -304,7 +304,7 @@ def _tell(desk: Desk, section: int, seen: Preview, new: Sequence[h.Happening]) -
             desk.service.send(desk.service.collector.text(text, section, one.table, urgent=True))
     for event in new:
         if isinstance(event, h.Drawn):
-            text = f"Round {event.round} is drawn. See where you sit."
+            text = f"Round {event.round} is drawn: see where you sit. After it, stay for the next draw."
             desk.service.send(desk.service.collector.text(text, section, 0, urgent=False))
 
 

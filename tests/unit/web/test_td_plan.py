@@ -6,7 +6,9 @@ Each command asks a service that is opened on the same store, so that what one h
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -47,7 +49,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
             return asyncio.run(once())
 
-    for name in ("td", "td_plan", "td_setup"):
+    for name in ("td", "td_paper", "td_plan", "td_setup"):
         monkeypatch.setattr(f"firmware_bridge.cli.{name}.Service", Here)
 
     def command(*words: str) -> tuple[int, dict[str, Any], str]:
@@ -170,3 +172,29 @@ def test_a_swiss_event_from_the_command_line(run: Run) -> None:
     assert [one["kind"] for one in events] == ["joined", "drawn"]
     ok(run, "plan-undo", "1")
     assert ok(run, "draw", "--anyway", "--ranking", "7,6,5,4,3,2,1", "--first-board", "20")["boards"] == "20-26"
+
+
+def test_paper_and_keyboard_go_on_with_the_same_event(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok(run, "start", "mitchell:3x2")
+    out = tmp_path / "slips.pdf"
+    assert ok(run, "slips", "--out", str(out), "--from-round", "2")["slips"] == 6
+    assert out.read_bytes().startswith(b"%PDF")
+    assert run("slips", "--out", str(out), "--from-round", "9")[0] == 2
+
+    def typed(*lines: str) -> dict[str, Any]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        return ok(run, "enter", "--by", "Ann")
+
+    found = typed("3nt n 10", "nonsense", "p", "u", "4sx s -1 hk", "g 3 2", "np", "?", "s", "", "9: p", "q")
+    assert (found["entered"], found["rejected"], found["missing"]) == (3, 2, 15)
+    cells = {(c["round"], c["table"], c["board"]): c for c in ok(run, "list")["cells"]}
+    assert cells[1, 1, 1]["text"] == "3NT N+1"
+    assert cells[1, 1, 2]["text"] == "4SX S-1"
+    assert [c["state"] for c in cells.values()].count("not-played") == 1
+    again = typed(*["1nt n 7"] * 15)
+    assert (again["entered"], again["missing"]) == (15, 0)
+    assert ok(run, "list", "--missing")["cells"] == []
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert ok(run, "enter")["entered"] == 0
