@@ -343,6 +343,7 @@ def terminals(data: Path | None) -> Outcome:
 
 
 # Further commands of the group, in modules of their own.
+import firmware_bridge.cli.td_paper  # noqa: E402
 import firmware_bridge.cli.td_plan  # noqa: E402
 import firmware_bridge.cli.td_rulings  # noqa: E402
 import firmware_bridge.cli.td_setup  # noqa: E402, F401
