@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from dealer.cards import PACK_SIZE, card_name
@@ -21,6 +21,8 @@ from dealer.duplication.options import JobOptions
 from dealer.duplication.plan import BoardCopy
 from dealer.duplication.progress import CardCounted, OnProgress
 from dealer.duplication.slot import LineBroken, Starter
+from dealer.duplication.verdict import Reason
+from dealer.duplication.words import what_happened
 from drivers.api import (
     UNKNOWN,
     Action,
@@ -32,8 +34,10 @@ from drivers.api import (
     Connected,
     DealingMachine,
     Disconnected,
+    Fault,
     JobDone,
     MachineFault,
+    Segment,
     Sound,
 )
 from firmware_bridge.clock import Clock
@@ -73,7 +77,7 @@ class Confusion:
 
     taken_for: (card, what it was read as) and how often, wrong ones only. weakest: the cards with the lowest median
     margin, lowest first. wrong_pockets: cards seen in another pocket than they were sent to. neighbours: (card,
-    runner-up) of the commonest second choices.
+    runner-up) of the commonest second choices. stops: why packs were stopped, in words, and how often.
     """
 
     packs: int
@@ -85,10 +89,22 @@ class Confusion:
     stopped: int
     weakest: tuple[tuple[int, float], ...]
     neighbours: dict[tuple[int, int], int] = field(default_factory=dict)
+    stops: dict[str, int] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
         return self.cards > 0 and self.right == self.cards and not self.wrong_pockets and not self.stopped
+
+    def matrix(self) -> list[list[str]]:
+        """Rows of a table: a head line, then for each card that was confused how often it was read as what.
+
+        Only the cards that were confused, and what they were read as: everything else would be empty.
+        """
+        came = sorted({card for card, _ in self.taken_for})
+        read = sorted({card for _, card in self.taken_for})
+        head = ["", *(_name(card) for card in read)]
+        body = [[card_name(c), *(str(self.taken_for.get((c, r), 0) or "") for r in read)] for c in came]
+        return [head, *body] if body else []
 
     def rows(self) -> list[tuple[str, str, int]]:
         """The matrix as a list: card, read as, times; cards that were not read under "-"."""
@@ -102,12 +118,28 @@ def _name(card: int) -> str:
     return {UNKNOWN: "-", JOKER: "joker"}.get(card, "?")
 
 
+def _why(stopped: int) -> str:
+    if stopped == UNKNOWN:
+        return "the board was taken out, or the machine fell silent"
+    return what_happened((), MachineFault(0, Fault(stopped), Segment.NONE, 0, False, Action.NONE))
+
+
 def order_of(reads: Sequence[int]) -> tuple[list[int], bool]:
-    """The expected cards of a sorted pack that read like this, and whether it lay the other way round."""
-    forward = list(range(PACK_SIZE))
-    backward = forward[::-1]
-    score = [sum(read == card for read, card in zip(reads, order, strict=False)) for order in (forward, backward)]
-    return (backward, True) if score[1] > score[0] else (forward, False)
+    """The expected cards of a sorted pack that read like this, and whether it lay the other way round.
+
+    The pack may have been cut: of all places to begin, the one that explains the most reads is taken.
+    """
+    best, found, turned = -1, list(range(PACK_SIZE)), False
+    for backwards in (False, True):
+        step = -1 if backwards else 1
+        for first in range(PACK_SIZE):
+            # An uncut pack is tried first, so that nothing read at all means nothing was cut.
+            start = (PACK_SIZE - 1 - first) if backwards else first
+            order = [(start + step * index) % PACK_SIZE for index in range(PACK_SIZE)]
+            score = sum(read == card for read, card in zip(reads, order, strict=False))
+            if score > best:
+                best, found, turned = score, order, backwards
+    return found, turned
 
 
 def evaluate(tests: Iterable[PackTest]) -> Confusion:
@@ -131,6 +163,7 @@ def evaluate(tests: Iterable[PackTest]) -> Confusion:
         stopped=sum(test.stopped != 0 for test in done),
         weakest=tuple(weakest[:5]),
         neighbours=dict(near.most_common(10)),
+        stops=dict(Counter(_why(test.stopped) for test in done if test.stopped)),
     )
 
 
@@ -148,6 +181,8 @@ class MachineTester:
         self._machine = machine
         self._options = options or JobOptions(confirm_rounds=0)
         self._desk = Contact(machine, clock, self._options, 1, on_progress)
+        self._number = 1
+        self._stopped = 0
 
     async def run(self, packs: int = 1) -> list[PackTest]:
         """Deal that many packs. Raises DeviceError when the machine is missing, refuses for good or is lost."""
@@ -159,8 +194,13 @@ class MachineTester:
             self._desk.slot.look(await self._machine.snapshot())
             await self._machine.abort(0)
             while len(tests) < packs:
+                self._number = len(tests) + 1
                 tests.append(await self._one())
+                self._stopped = tests[-1].stopped
                 self._desk.slot.must_go = self._desk.slot.board_in
+            last = "Take the board out." if self._desk.slot.board_in else ""
+            what = "The test is done." if packs == 1 else f"All {packs} packs are dealt."
+            await self._tell(Instruction(last, Action.FINISHED, Sound.DONE, what=what))
         except (LinkLost, LineBroken) as error:
             raise DeviceError(
                 "The machine was lost during the test.",
@@ -172,6 +212,14 @@ class MachineTester:
             self._desk.mail.close()
         return tests
 
+    async def _tell(self, instruction: Instruction, stop: tuple[Reason, ...] = ()) -> None:
+        """The words of the job, made fit for a test: any board will do, and the pack has to be in order."""
+        step = {
+            Action.INSERT_BOARD: "Put any empty board into the machine.",
+            Action.LOAD_PACK: "Put the pack into the hopper, in order: spades, hearts, diamonds, clubs, aces first.",
+        }.get(instruction.action, instruction.step)
+        await self._desk.tell(replace(instruction, step=step, board=0, copy=0), stop)
+
     async def _one(self) -> PackTest:
         item = BoardCopy(TEST_BOARD, 1, ROUND, ROUND.digest(TEST_BOARD))
         order = Armed(self._options.new_job_id(), item.board, item.copy, item.routing, item.digest)
@@ -180,15 +228,18 @@ class MachineTester:
         checks = Checks.without("label", "orientation", "pack_colour")
         placement = Placement(item, identity.capabilities & ~Capability.KEY, checks)
         if self._desk.slot.must_go:
-            text = "Take the board out and put the pack in order again."
-            await self._desk.tell(Instruction(text, Action.REMOVE_BOARD, Sound.NONE, item.board, item.copy))
+            what = f"Pack {self._number - 1}: {_why(stopped)}." if (stopped := self._stopped) else ""
+            step = "Take the board out, empty it, and put the cards in order again."
+            sound = Sound.STOP if stopped else Sound.DONE
+            await self._tell(Instruction(step, Action.REMOVE_BOARD, sound, item.board, item.copy, what=what))
         while self._desk.slot.must_go:
             event = await self._desk.mail.get(None)
             assert event is not None
             self._desk.slot.note(event)
             _raise_if_lost(event)
-        starter = Starter(self._machine, self._desk.mail, self._desk.slot, self._options, self._desk.tell, 1)
+        starter = Starter(self._machine, self._desk.mail, self._desk.slot, self._options, self._tell, 1)
         await starter.start(order, item, placement, _Record())
+        await self._tell(Instruction("Leave the board in.", Action.WAIT, what=f"Pack {self._number} is being dealt."))
         seen: list[CardPassed] = []
         stopped = 0
         while True:
@@ -202,7 +253,7 @@ class MachineTester:
                 seen.append(event)
                 counts = [sum(card.wanted == pocket for card in seen) for pocket in range(4)]
                 north, east, south, west = counts
-                self._desk.report(CardCounted(TEST_BOARD, 1, len(seen), (north, east, south, west)))
+                self._desk.report(CardCounted(0, 0, len(seen), (north, east, south, west)))
             elif isinstance(event, MachineFault) and event.job_id in (0, order.job_id):
                 stopped = int(event.fault)
                 break

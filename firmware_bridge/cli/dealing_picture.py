@@ -123,7 +123,7 @@ class DealingPicture:
     def _dealing_row(self) -> Iterable[RenderableType]:
         assert self._board is not None
         pockets = "   ".join(f"{seat} {count:2}" for seat, count in zip("NESW", self._counts, strict=True))
-        yield Text(place(BoardKey(*self._board), self._copies))
+        yield Text(place(BoardKey(*self._board), self._copies) if self._board[0] else "Pack")
         yield ProgressBar(total=52, completed=self._cards, width=30)
         yield Text(f"{self._cards:2} cards   {pockets}")
 

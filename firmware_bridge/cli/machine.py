@@ -13,6 +13,9 @@ from firmware_bridge.cli.running import run_async
 from firmware_bridge.config import data_directory, ensure_directory
 from firmware_bridge.errors import ConfigError, DeviceError, FirmwareBridgeError
 
+MAX_COLUMNS = 13
+"""A confusion matrix with more columns does not fit a terminal; it is printed as a list."""
+
 
 @click.group()
 def machine() -> None:
@@ -74,6 +77,7 @@ def test(url: str | None, packs: int, data: Path | None) -> Outcome:
         "unread": found.unread,
         "wrong_pockets": found.wrong_pockets,
         "stopped": found.stopped,
+        "stops": found.stops,
         "confusions": [{"came": came, "read": read, "times": times} for came, read, times in found.rows()],
         "weakest": [{"card": card_name(card), "margin": margin} for card, margin in found.weakest],
     }
@@ -100,7 +104,13 @@ def _test_error(found: Any, url: str) -> FirmwareBridgeError | None:
 
 def _confusion_text(found: Any) -> str:
     lines = [f"{found.right} of {found.cards} cards read as what they are, {found.unread} not read."]
-    lines += [f"  {came} read as {read}: {times}" for came, read, times in found.rows()]
+    matrix = found.matrix()
+    if matrix and len(matrix[0]) <= MAX_COLUMNS:
+        lines.append("  What came (left) and what it was read as (above); - is a card that was not read:")
+        lines += ["  " + " ".join(f"{cell:>5}" for cell in row) for row in matrix]
+    else:
+        lines += [f"  {came} read as {read}: {times}" for came, read, times in found.rows()]
+    lines += [f"  stopped, {why}: {times}" for why, times in sorted(found.stops.items())]
     if found.weakest:
         lines.append(
             "Lowest margins: " + ", ".join(f"{card_name(card)} {margin:.0f}" for card, margin in found.weakest)

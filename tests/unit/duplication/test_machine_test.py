@@ -91,6 +91,39 @@ def test_the_order_is_found_in_spite_of_some_false_reads() -> None:
     assert order_of([]) == (FORWARD, False)
 
 
+@pytest.mark.parametrize("cut", [1, 8, 51])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_pack_that_was_cut_is_in_order_all_the_same(cut: int, backwards: bool) -> None:
+    order = FORWARD[::-1] if backwards else FORWARD
+    reads = [*order[cut:], *order[:cut]]
+    reads[3], reads[30] = 255, reads[29]
+    assert order_of(reads) == ([*order[cut:], *order[:cut]], backwards)
+
+
+def test_the_operator_is_asked_for_any_board_and_a_sorted_pack_and_told_why_it_stopped() -> None:
+    def jam(run_: Run) -> None:
+        run_.events[30:] = [MachineFault(run_.order.job_id, Fault.JAM, Segment.READER, 1, False, Action.CLEAR_JAM)]
+
+    machine = FakeMachine(scripts=[sorted_pack(FORWARD, jam), sorted_pack(FORWARD)])
+    result = evaluate(deal_packs(machine, 2))
+    assert result.stops == {"a card is stuck": 1}
+    texts = [text for *_, text in machine.shown]
+    assert not any("999" in text for text in texts)
+    assert "Put any empty board into the machine." in texts
+    assert any(text.startswith("Pack 1: a card is stuck. Take the board out, empty it") for text in texts)
+    assert texts[-1] == "All 2 packs are dealt. Take the board out."
+
+
+def test_the_matrix_has_a_row_for_each_card_that_was_confused() -> None:
+    def confuse(run_: Run) -> None:
+        run_.change(3, best=29)
+        run_.change(7, best=255)
+
+    result = evaluate(deal_packs(FakeMachine(scripts=[sorted_pack(FORWARD, confuse)] * 2), 2))
+    assert result.matrix() == [["", "DJ", "-"], ["SJ", "2", ""], ["S7", "", "2"]]
+    assert evaluate([]).matrix() == []
+
+
 def test_nothing_tested_is_not_passed() -> None:
     assert not evaluate([]).passed
 
