@@ -133,9 +133,11 @@ async def _serve(
     from firmware_bridge.service.api import make_app
     from firmware_bridge.service.api_guard import serving
     from firmware_bridge.service.data_connector import data_connector
+    from firmware_bridge.service.desk_clock import NEXT
     from firmware_bridge.service.desk_dealing import DealingDesk
     from firmware_bridge.service.desk_running import running
     from firmware_bridge.service.host import host_identity
+    from firmware_bridge.service.known_clock import words
     from firmware_bridge.service.ranking import rank_stored, rankings_json, rankings_text
     from firmware_bridge.web.pages import routes
     from terminals.sync.event_store import FILE_NAME, EventStore
@@ -166,6 +168,8 @@ async def _serve(
             stack.enter_context(_announced(directory, url, desk.access.codes["director"]))
             progress(f"Serving at {url}. Ctrl-C ends it.")
             progress(f"The director's desk: {url}/desk#{desk.access.codes['director']}")
+            if desk.clock.doubt:
+                progress(f"This computer says it is {words(desk.clock.wall())}; that can't be right. {NEXT}")
             if until_complete:
                 await collection.until_complete()
             else:

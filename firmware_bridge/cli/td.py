@@ -329,6 +329,16 @@ def publish(**common: Any) -> Outcome:
 
 
 @td.command()
+@click.argument("now")
+@_common
+@command("td clock")
+def clock(now: str, **common: Any) -> Outcome:
+    """What time it is, when the service asks: td clock 19:10, td clock "2026-11-29 19:10", or td clock right."""
+    at = "" if now == "right" else now
+    return _do("computer-clock", **common, told=lambda found: f"It is {found['shown']} for the service.", at=at)
+
+
+@td.command()
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")
 @command("td terminals")
 def terminals(data: Path | None) -> Outcome:

@@ -20,6 +20,7 @@ from firmware_bridge.service.api_access import Access, Failures
 from firmware_bridge.service.browser_hub import MODEL, BrowserHub
 from firmware_bridge.service.corrections import tell_tables
 from firmware_bridge.service.desk_stream import Stream, encode
+from firmware_bridge.service.known_clock import KnownClock
 from firmware_bridge.service.ranking_live import LiveScore
 from firmware_bridge.service.solved_deals import solved_deals
 from firmware_bridge.wire.record import BODY_SIZE, record_crc
@@ -136,7 +137,7 @@ class Desk:
         self.store = store
         self.access = access
         self.hub = hub
-        self.clock = clock
+        self.clock = KnownClock(clock)
         self.stream = Stream()
         self.failures = Failures(clock.monotonic)
         self.rows: dict[PlayKey, CurrentResult] = {}

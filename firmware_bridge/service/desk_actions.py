@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from firmware_bridge.errors import EntryError
+from firmware_bridge.service import desk_clock
 from firmware_bridge.service import desk_ruling_acts as ruling_acts
 from firmware_bridge.service import desk_scoring as scoring
 from firmware_bridge.service import desk_session as session
@@ -282,6 +283,12 @@ ACTIONS: Mapping[str, Action] = {
     "refuse": Action("assistant", "A terminal is not used tonight.", {"device": "16 hex digits"}, session.refuse),
     "publish": Action("director", "Results are available; the correction period begins (Law 79C).", _BY, _publish),
     "live": Action("director", "Show the ranking in public while play goes on.", {"on": "true or false"}, session.live),
+    "computer-clock": Action(
+        "director",
+        "What time it is, for a computer whose clock can't be right; nothing: its clock is right.",
+        {"at?": "19:10 or 2026-11-29 19:10"},
+        desk_clock.told,
+    ),
     "clock": Action(
         "assistant", "Start the clock of a round.", {"round": "number", "minutes": "number"}, session.clock
     ),

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_clock import NEXT as CLOCK_NEXT
 from firmware_bridge.service.desk_view import ATTENTION_WORDS, play_json
+from firmware_bridge.service.known_clock import words as words_of
 from firmware_bridge.wire.numbers import CallState
 from terminals.entry import CAUSES
 from terminals.store import desk as desk_store
@@ -64,6 +66,10 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
     trouble = desk.service.collector.trouble
     if trouble:
         add(0, "store", "store", f"Results can't be stored: {trouble} Terminals keep them.", {"trouble": trouble})
+    if desk.clock.doubt:
+        now = words_of(desk.clock.wall())
+        text = f"This computer says it is {now}; that can't be right. {CLOCK_NEXT}"
+        add(1, "computer-clock", "computer-clock", text, {"now": now})
     if desk.profile_trouble:
         name, why = desk.setup.settings.profile, desk.profile_trouble
         text = f"Scores are worked out by the plain profile, not by {name}: {why}"

@@ -12,6 +12,7 @@ from drivers.api import BaseStation
 from drivers.host import HostIdentity
 from drivers.registry import open_station
 from firmware_bridge.clock import Clock, SystemClock
+from firmware_bridge.service import desk_clock
 from firmware_bridge.service.api_access import Access
 from firmware_bridge.service.browser_hub import URL, BrowserHub
 from firmware_bridge.service.collecting import Collection, WatchedStation
@@ -54,8 +55,10 @@ async def running(
     all_stations |= dict(stations or {})
     access = Access.open(directory)
     desk = Desk(directory, store, access, hub, clock)
-    service = SyncService(store, setup or no_event(), {**all_stations, URL: hub}, clock, on_commit=desk.committed)
+    stations_and_pages = {**all_stations, URL: hub}
+    service = SyncService(store, setup or no_event(), stations_and_pages, desk.clock, on_commit=desk.committed)
     desk.start(service)
+    desk_clock.look(desk)
     collection = _Followed(desk, on_event)
     tasks: list[asyncio.Task[None]] = []
     try:
@@ -102,6 +105,7 @@ async def _sweep(desk: Desk) -> None:
     while True:
         await asyncio.sleep(SWEEP_S)
         await desk.hub.sweep()
+        await desk_clock.watch(desk)
         await desk.finish_if_due()
         seen = [
             (

@@ -169,6 +169,15 @@ def append_desk(connection: Connection, event: str, item: DeskEvent) -> int:
     return number
 
 
+def newest_wall(connection: Connection) -> str:
+    """The time of day of what was stored last, as text; "" when nothing was. For people: nothing is ordered by it."""
+    rows = [
+        *connection.execute("SELECT wall FROM desk_event ORDER BY number DESC LIMIT 20").fetchall(),
+        *connection.execute("SELECT wall FROM result_event ORDER BY number DESC LIMIT 20").fetchall(),
+    ]
+    return max((str(wall) for (wall,) in rows), default="")
+
+
 def desk_events(connection: Connection, event: str, *kinds: str, after: int = 0) -> list[DeskEvent]:
     """In order; of these kinds, or all."""
     wanted = f" AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""

@@ -61,6 +61,15 @@ def publish(connection: Connection, setup: EventSetup, now: float, actor: str, w
     return period(connection, event)
 
 
+def shift(connection: Connection, event: str, seconds: float, wall: str = "") -> None:
+    """The clock was put forward or back by ``seconds``: a period that runs lasts as long as it would have."""
+    found = period(connection, event)
+    if not seconds or found.published_at is None or found.ends_at is None or found.final:
+        return
+    data = {"at": found.published_at + seconds, "minutes": (found.ends_at - found.published_at) / 60}
+    desk.append_desk(connection, event, DeskEvent(PUBLISHED, data, "", wall))
+
+
 def finish_when_due(connection: Connection, event: str, now: float, wall: str = "") -> bool:
     """Make the results final if the period is over; True when that happened just now."""
     if not period(connection, event).due(now):

@@ -93,7 +93,7 @@ async function draw() {
   document.title = event.active ? `${event.name} · ${t("desk.title")}` : t("desk.title");
   document.getElementById("role").replaceChildren(h("span", { class: "tag" }, t(`desk.role-${D.data.role}`)));
   if (!event.active || !VIEWS[D.view]) D.view = event.active ? "now" : "setup";
-  const attention = D.data.alerts.length, open = Object.entries(VIEWS).filter(([name, v]) => (event.active || name === "setup") && (!v.role || may(v.role)));
+  const attention = D.data.alerts.length, open = [...Object.entries(VIEWS).filter(([name]) => name !== "setup"), ["setup", VIEWS.setup]].filter(([name, v]) => (event.active || name === "setup") && (!v.role || may(v.role)));
   keepFocus(document.getElementById("nav"), open.map(([name, v]) => button(name === "now" && attention ? `${t(v.label)} (${attention})` : t(v.label), () => show(name), "", { "data-view": name, "aria-current": D.view === name ? "page" : null })));
   line();
   try {
@@ -147,9 +147,17 @@ function alertLine(a) {
   if (a.kind === "call") tools.push(...doing(t("desk.call-done"), () => act("answer-call", { section: a.section, table: a.table, state: 3 })));
   if (a.alarm) tools.push(...doing(t("desk.seen"), () => act("seen", { kind: a.alarm[0], subject: a.alarm[1] })));
   if (a.kind === "check") tools.push(...doing(t("desk.seen"), () => act("seen", { number: a.number })));
+  if (a.kind === "computer-clock") tools.push(...clockTools());
   if (a.kind === "admission") tools.push(...doing(t(a.held ? "desk.let-take-over" : "desk.admit"), () => act(a.held ? "replace" : "admit", { device: a.device, section: a.section, table: a.table })));
   const causes = (a.causes || []).map((code) => t(`cause.${code}`)).join("; ");
   return h("li", { class: kind, "data-alert": a.kind }, h("span", {}, told("alert", a.code || a.kind, a.text, { ...a.values, causes })), may("assistant") ? tools : a.play ? tools : "");
+}
+
+/** What time it is, by the director's watch; or the computer is right after all. */
+function clockTools() {
+  const now = h("input", { type: "datetime-local", "aria-label": t("desk.clock-now") });
+  const tell = () => now.value ? act("computer-clock", { at: new Date(now.value).toISOString() }) : now.focus();
+  return [now, ...doing(t("desk.clock-set"), tell), ...doing(t("desk.clock-right"), () => act("computer-clock", {}))];
 }
 
 function gridTable(section, rounds) {
