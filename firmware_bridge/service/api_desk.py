@@ -23,6 +23,7 @@ from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_actions import ACTIONS, Action, preview, rules
 from firmware_bridge.service.desk_checks import PLAYERS
+from firmware_bridge.service.desk_rulings import logged
 from firmware_bridge.service.desk_stream import MAX_STREAMS, event_stream
 from firmware_bridge.service.desk_values import play_of, seat_of
 from terminals.players import read_players
@@ -107,7 +108,7 @@ async def play(request: Request, desk: Desk, caller: Caller) -> Response:
 
 
 async def log(request: Request, desk: Desk, caller: Caller) -> Response:
-    return JSONResponse(desk_alerts.log_view(desk))
+    return JSONResponse([logged(desk, one) for one in desk_alerts.log_view(desk)])
 
 
 async def stream(request: Request, desk: Desk, caller: Caller) -> Response:

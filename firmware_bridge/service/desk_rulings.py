@@ -291,7 +291,7 @@ def ruling_words(kept: Kept) -> str:
 def ruling_view(desk: Desk, kept: Kept) -> dict[str, Any]:
     """One ruling, as pages and programs see it. What it says of a veiled board is left out."""
     ruling, play = kept.ruling, kept.play
-    hidden = play is not None and desk.veil.hides(play)
+    hidden = any(desk.veil.hides(one) for one in (play, *kept.forms) if one is not None)
     last = kept.steps[-1] if kept.steps else None
     return {
         "ruling": kept.number,
@@ -302,7 +302,7 @@ def ruling_view(desk: Desk, kept: Kept) -> dict[str, Any]:
         "by": ruling.ruled_by,
         "authority": ruling.authority.value,
         "edition": ruling.ruleset,
-        "text": f"board {play.board}" if hidden and play is not None else ruling_words(kept),
+        "text": f"board {kept.board if play is None else play.board}" if hidden else ruling_words(kept),
         "play": None
         if play is None
         else {"section": play.section, "board": play.board, "ns": play.ns, "ew": play.ew, "play": play.play},
@@ -311,7 +311,7 @@ def ruling_view(desk: Desk, kept: Kept) -> dict[str, Any]:
         "stands": kept.stands,
         "forms": [
             {"section": one.section, "board": one.board, "ns": one.ns, "ew": one.ew, "play": one.play, "form": form}
-            for one, form in kept.forms.items()
+            for one, form in ({} if hidden else kept.forms).items()
         ],
         "action": "" if last is None else last.action,
         "steps": [
@@ -327,6 +327,22 @@ def ruling_view(desk: Desk, kept: Kept) -> dict[str, Any]:
             for step in kept.steps
         ],
     }
+
+
+def logged(desk: Desk, item: dict[str, Any]) -> dict[str, Any]:
+    """An entry of the desk's log; a ruling about a veiled board says no more than that there is one."""
+    if item["kind"] not in ruling_log.KINDS:
+        return item
+    data = item["data"]
+    number = int(data.get("ruling", item["number"] if item["kind"] == ruling_log.RULING else 0))
+    plays = [one[:2] for one in data.get("forms", ())]
+    plays += [data["play"][:2]] if "play" in data else []
+    kept = desk.facts.decided.kept.get(number)
+    if kept is not None:
+        plays += [[one.section, one.board] for one in (kept.play, *kept.forms) if one is not None]
+    if not any((str(section), int(board)) in desk.veil.boards for section, board in plays):
+        return item
+    return {**item, "data": {key: data[key] for key in ("state", "action") if key in data}}
 
 
 def rulings_view(desk: Desk) -> dict[str, Any]:

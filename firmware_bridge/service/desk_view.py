@@ -348,7 +348,7 @@ def play_view(desk: Desk, play: PlayKey) -> dict[str, Any]:
                 "text": "" if hidden else content_words(one.content),
                 "actor": one.actor or (f"terminal {device_hex(one.key.device)}" if one.key is not None else ""),
                 "second": one.second,
-                "note": one.note,
+                "note": "" if hidden else one.note,
                 "wall": one.wall,
                 "action": one.action,
                 "confirmed": one.confirmed,

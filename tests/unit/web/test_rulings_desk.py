@@ -432,6 +432,11 @@ def test_a_ruling_is_the_directors_and_a_veiled_board_stays_veiled(tmp_path: Pat
         found = await rulings(client)
         assert found["rulings"][0]["text"] == "board 1"
         assert "420" not in json.dumps(found)
+        for path in ("/rulings", "/log", "/play?section=A&board=1&ns=1&ew=4", "/boards/A/1", "/desk"):
+            seen = (await client.get(path)).text
+            assert "Hesitation" not in seen, path
+            assert '"weight"' not in seen, path
+            assert "60% +420" not in seen, path
         assert (await refused(client, "ruling", {**WEIGHTED, "ns": 3, "ew": 5}))["code"] == "veiled"
 
     running(tmp_path, run, settings=EventSettings(confirm=False))
