@@ -19,13 +19,15 @@ MAX_CONFIG_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """``config.toml`` of one machine; every key is optional."""
+    """``config.toml`` of one machine; every key is optional. director_pin: the club's, for every new event that has
+    none of its own; four digits, never 0000."""
 
     club: str = ""
     machine: str = ""
     stations: tuple[str, ...] = field(default=())
     host: str = "127.0.0.1"
     port: int = 8080
+    director_pin: str = field(default="", repr=False)
 
 
 def data_directory(flag: str | Path | None = None) -> Path:
@@ -96,6 +98,7 @@ def _checked(found: dict[str, Any], path: Path) -> Config:
         "stations": list,
         "host": str,
         "port": int,
+        "director_pin": str,
     }
     known = {f.name for f in fields(Config)}
     for key, value in found.items():
@@ -114,4 +117,11 @@ def _checked(found: dict[str, Any], path: Path) -> Config:
     port = found.get("port", Config().port)
     if not 0 <= port <= 65535:
         raise ConfigError("the key 'port' is a number from 0 to 65535.", where=str(path), code="config-value")
+    pin = found.get("director_pin", "")
+    if pin and (len(pin) != 4 or not (pin.isascii() and pin.isdigit()) or pin == "0000"):
+        raise ConfigError(
+            "the key 'director_pin' has four digits, and not 0000: everybody tries that first.",
+            where=str(path),
+            code="config-value",
+        )
     return Config(**{**found, "stations": stations})

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from firmware_bridge.config import load_config
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_plan import apply_all, event_of, keep, kept_of, letter_of, lock_of, plan_of
@@ -65,6 +66,8 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise EntryError("settings are names with values.", code="bad-value")
     scheme, asked = Scheme(), []
+    club = load_config(desk.directory).director_pin
+    common = {"director_pin": club} if club else {}
     if body.get("again"):
         old = previous(desk, body["again"])
         if old is None:
@@ -73,10 +76,12 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
         movements: dict[int, Movement | None] = {
             section_number(one.letter): one.movement for one in again.setup.sections.sections
         }
-        settings, scheme, asked = again.setup.settings.changed(given), scheme_of(desk, old.id), list(again.ask)
+        settings = again.setup.settings.changed({**common, **given})
+        scheme = scheme_of(desk, old.id)
+        asked = [one for one in again.ask if not (club and one == "the director's PIN")]
     else:
         movements = await asyncio.to_thread(sections_from, body)  # some take seconds to be found and checked
-        settings = DEFAULT.changed({"admit_all": True, **given})
+        settings = DEFAULT.changed({"admit_all": True, **common, **given})
     check_profile(settings)
     scheme = scheme.changed({key: body[key] for key in SCORING if key in body})
     setup = new_event(secrets.randbits(63) | 1, name, movements, settings)

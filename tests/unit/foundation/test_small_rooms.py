@@ -52,6 +52,16 @@ def test_config_reads_what_it_knows(tmp_path: Path) -> None:
     assert load_config(tmp_path) == Config(club="Łódź", stations=("serial:///dev/ttyUSB0",))
 
 
+@pytest.mark.parametrize("pin", ["0000", "123", "12345", "12a4", "١٢٣٤"])
+def test_a_clubs_pin_has_four_digits_and_is_never_0000(tmp_path: Path, pin: str) -> None:
+    (tmp_path / "config.toml").write_text(f"director_pin = '{pin}'\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="not 0000"):
+        load_config(tmp_path)
+    (tmp_path / "config.toml").write_text("director_pin = '2741'\n", encoding="utf-8")
+    assert load_config(tmp_path).director_pin == "2741"
+    assert "2741" not in repr(load_config(tmp_path))
+
+
 def test_one_owner_and_a_crash_frees_the_lock(tmp_path: Path) -> None:
     code = "import sys, os; from pathlib import Path; from firmware_bridge.service.ownership import owned\n"
     hold = code + "with owned(Path(sys.argv[1])):\n  print('held', flush=True); sys.stdin.read()"

@@ -486,3 +486,18 @@ def test_what_the_service_shows_is_published_as_a_whole(tmp_path: Path) -> None:
                     assert link in names, f"{path.name} links to {link}"
 
     asyncio.run(run())
+
+
+def test_a_new_event_has_the_clubs_pin_unless_it_wants_another_or_none(tmp_path: Path) -> None:
+    async def run() -> None:
+        (tmp_path / "config.toml").write_text("director_pin = '2741'\n")
+        async with service(tmp_path, spec=None) as client:
+            for given, wanted in (({}, "2741"), ({"director_pin": "1122"}, "1122"), ({"director_pin": ""}, "")):
+                body = {"name": "Club", "spec": "mitchell:3x2", "settings": given, "instead": True}
+                assert (await client.post("/setup/start", body)).status_code == 200
+                assert client.desk.setup.settings.director_pin == wanted
+            again = await client.post("/setup/start", {"name": "Club", "again": True, "instead": True})
+            assert client.desk.setup.settings.director_pin == "2741"
+            assert "the director's PIN" not in again.json()["ask"]
+
+    asyncio.run(run())
