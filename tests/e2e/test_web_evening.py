@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_browser import Service, accept, at, key_in, phone, service, start_round
+from web_browser import Service, accept, accessible, at, key_in, phone, service, start_round
 
 pytestmark = pytest.mark.external("chromium")
 
@@ -212,7 +212,10 @@ def test_a_second_phone_accepts_for_the_other_side(found: Any, tmp_path: Path) -
         start_round(north)
         east = phone(found, one.table(1))
         at(east, "companion")
+        accessible(east, "companion")
         key_in(north, 1, 4, "H", "W", 9)
+        east.wait_for_selector("text=ACCEPT")
+        accessible(east, "accepting on the other phone")
         east.click("text=ACCEPT")
         at(north, "stored")
         north.wait_for_selector("#state.good")

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sqlite3
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from web_browser import DESKTOP, PHONE, Service, accept, accessible, at, fits, k
 
 pytestmark = pytest.mark.external("chromium")
 
+STATIC = Path(str(resources.files("firmware_bridge.web"))) / "static"
 SCREENS = os.environ.get("FIRMWARE_BRIDGE_SCREENS")
 
 
@@ -115,11 +117,20 @@ def test_every_screen_of_the_terminal(found: Any, tmp_path: Path) -> None:
         photograph(page, "terminal-end-of-round", sizes=("phone",))
         accessible(page, "end of round")
         fits(page, "end of round")
-        page.click("text=More")
+        page.click("text=Ranking")
+        page.wait_for_selector("#screen[data-at='ranking'] tr")
+        accessible(page, "ranking at the table")
+        page.click("text=Back")
+        page.click("#more")
+        accessible(page, "more")
+        fits(page, "more")
         page.select_option("#lang", "pl")
         page.wait_for_selector("text=Wezwij sędziego")
         page.click("text=Wstecz")
         photograph(page, "terminal-polish", sizes=("phone",))
+        lost = phone(found, f"{one.url}/t/aaaaaaaaaaaaaaaa")
+        lost.wait_for_selector("text=This card is not valid")
+        accessible(lost, "no card")
         cells = {(c["board"], c["ns"]): c["text"] for c in one.cells() if c["state"] != "missing"}
         assert list(cells.values()) == ["4H W-1", "Pass"]
 
@@ -216,6 +227,20 @@ def test_an_erased_and_a_corrected_result_reach_the_desk(found: Any, tmp_path: P
     with service(tmp_path, "--tables", "3", "--boards", "6") as one:
         page = phone(found, one.table(1))
         page.on("dialog", lambda dialog: dialog.accept())
+        # Names that are keyed without a connection wait on the phone like results, also through a closed page.
+        at(page, "round")
+        page.wait_for_selector("#sent >> text=connected")
+        page.context.set_offline(True)
+        page.click("button:has-text('Names')")
+        page.fill("#player0", "Nina Nowhere")
+        page.click("#savenames")
+        page.wait_for_selector("#sent >> text=waiting to be sent")
+        page.click("text=Later")
+        page.context.set_offline(False)
+        page.reload()
+        page.wait_for_selector("text=Nina Nowhere")
+        page.wait_for_selector("#sent >> text=connected")
+        assert "Nina Nowhere" in json.dumps(one.api("/people"))
         start_round(page)
         key_in(page, 1, 4, "S", "N", 10)
         accept(page)
@@ -233,6 +258,26 @@ def test_an_erased_and_a_corrected_result_reach_the_desk(found: Any, tmp_path: P
         page.evaluate("history.pushState({at: 'entry', board: 1}, ''); dispatchEvent(new PopStateEvent('popstate'))")
         page.click("text=Erase")
         one.until(lambda cells: cells[0]["state"] == "missing")
+
+
+def speaks_polish(page: Any) -> None:
+    """No line of any view of the desk is English, but those that are marked as English words of the program."""
+    english, polish = (json.loads((STATIC / f"messages/{code}.json").read_text("utf-8")) for code in ("en", "pl"))
+    foreign = {text for key, text in english.items() if text not in polish.values() and len(text) > 5}
+    page.select_option("#lang", "pl")
+    page.wait_for_selector("html[lang='pl']")
+    for view in page.eval_on_selector_all("[data-view]", "all => all.map((one) => one.dataset.view)"):
+        page.click(f"[data-view='{view}']")
+        page.wait_for_selector(f"[data-view='{view}'][aria-current='page']")
+        page.wait_for_timeout(300)
+        shown = page.evaluate(
+            "[...document.querySelectorAll('body *')].filter((e) => !e.children.length)"
+            ".filter((e) => !e.closest('[lang=en]') && e.getClientRects().length)"
+            ".map((e) => e.textContent.trim()).filter(Boolean)"
+        )
+        assert not foreign & set(shown), (view, foreign & set(shown))
+        accessible(page, f"{view} in Polish")
+    page.select_option("#lang", "en")
 
 
 def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp_path: Path) -> None:
@@ -253,6 +298,8 @@ def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp
         page.wait_for_timeout(800)
         assert page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)")
         photograph(page, "desk-cards", sizes=("desktop",))
+        accessible(page, "cards")
+        fits(page, "cards")
         results(one, len(one.cells()) * 2 // 3)
         table = phone(found, one.table(2))
         table.wait_for_selector("#call")
@@ -265,8 +312,12 @@ def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp
         accessible(page, "now")
         fits(page, "now")
         page.click("nav >> text=Boards")
-        page.click("tr.click >> nth=-1")
-        page.click("text=Correct")
+        page.wait_for_selector("tr.click")
+        accessible(page, "boards")
+        fits(page, "boards")
+        page.focus("tr.click >> nth=-1 >> button")
+        page.keyboard.press("Enter")
+        page.click("[data-form='correct']")
         page.fill("#contract", "7NTXX")
         page.select_option("#declarer", "N")
         page.fill("#tricks", "=")
@@ -296,20 +347,54 @@ def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp
         page.wait_for_selector("text=Nobody plays a board twice.")
         photograph(page, "desk-plan", sizes=("desktop",))
         accessible(page, "plan")
+        fits(page, "plan")
+        before = len(one.cells())
+        page.click("#planchange")
+        page.wait_for_selector("[data-undo='A0']")
+        assert len(one.cells()) < before
+        page.once("dialog", lambda dialog: dialog.accept())
+        page.click("[data-undo='A0']")
+        page.wait_for_selector("text=taken back")
+        assert len(one.cells()) == before
         page.click("nav >> text=End")
         page.click("#publish")
         page.wait_for_selector("text=Law 79C")
         photograph(page, "desk-end", sizes=("desktop",))
         accessible(page, "end")
+        fits(page, "end")
+        page.fill("#folder", str(tmp_path / "no stick"))
+        page.click("#backuphere")
+        page.wait_for_selector("text=there is no such folder")
+        stick = tmp_path / "stick"
+        stick.mkdir()
+        page.fill("#folder", str(stick))
+        page.click("#backuphere")
+        page.wait_for_selector("text=Written and read back")
+        assert [path.suffix for path in stick.iterdir()] == [".db"]
+        speaks_polish(page)
+        viewer = phone(found, f"{one.url}/desk#{one.api('/codes')['viewer']}")
+        viewer.wait_for_selector(".grid")
+        assert viewer.locator("[data-view='setup']").count() == 0
+        for view in ("end", "plan", "terminals"):
+            viewer.click(f"[data-view='{view}']")
+            viewer.wait_for_selector("main h2")
+            assert viewer.locator("#publish, #planchange, #keepsettings, #stick, a[href='/cards']").count() == 0, view
         public = phone(found, f"{one.url}/results")
         public.wait_for_selector("td.place")
         photograph(public, "results-ranking")
         accessible(public, "results")
         fits(public, "results")
+        public.wait_for_selector(".chart .line")
         public.click("td a >> nth=0")
-        public.wait_for_selector("text=This is us")
+        public.wait_for_selector(".chart .own")
         photograph(public, "results-scorecard", sizes=("phone",))
         accessible(public, "scorecard")
+        fits(public, "scorecard")
+        public.click("td a >> nth=0")
+        public.wait_for_selector(".chart .bar")
+        photograph(public, "results-board", sizes=("phone",))
+        accessible(public, "board")
+        fits(public, "board")
 
 
 def test_a_pair_accepts_with_its_own_code(found: Any, tmp_path: Path) -> None:

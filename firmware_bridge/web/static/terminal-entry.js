@@ -1,7 +1,7 @@
 // Entering a result, one clear action on each screen: contract, declarer, lead, result, and the other side accepts.
 import { ApiError, api, button, h, signed, strain, t, told } from "./base.js";
 import { clockNow, KIND, relative, score, SEATS, STRAINS } from "./record.js";
-import { acceptor, againstWords, draw, fieldsOf, go, page, plainText, planRound, refresh, S, say, SCREENS, seatName, step, T, token } from "./terminal-state.js";
+import { acceptor, againstWords, draw, fieldsOf, go, page, plainText, planRound, ready, refresh, S, say, SCREENS, seatName, step, T, token } from "./terminal-state.js";
 
 export const scoreWords = (f) => (f.kind === KIND.played || f.kind === KIND.passed ? `${t("NS")} ${signed(score(f))}` : "");
 const chosen = (s) => [s.level, strain(STRAINS[s.strain - 1]), "X".repeat(s.doubling || 0)];
@@ -123,6 +123,7 @@ let accepting = false;
 export async function accept(s, f, confirmed, onOtherPhone = false) {
   if (accepting) return;
   accepting = true;
+  await ready;
   try {
     const code = document.getElementById("code");
     if (confirmed && code && !onOtherPhone) {
@@ -172,6 +173,6 @@ function answer(id, yes) {
 
 export function callDirector() {
   S.call = S.call ? 0 : 1;
-  T.link.pump({ call: S.call === 1 ? 1 : 0, round: S.round });
+  ready.then(() => T.link.pump({ call: S.call === 1 ? 1 : 0, round: S.round }));
   draw();
 }

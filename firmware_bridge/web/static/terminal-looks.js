@@ -3,7 +3,7 @@ import { ApiError, api, button, contractText, h, languageChoice, signed, t } fro
 import { flushNames, keepNames, peopleScreen } from "./people.js";
 import { callDirector } from "./terminal-entry.js";
 import { setRound } from "./terminal-round.js";
-import { addFoot, backButton, called, draw, go, names, page, planRound, refresh, S, SCREENS, sideOf, step, T, token, waiting } from "./terminal-state.js";
+import { addFoot, backButton, called, draw, go, names, page, planRound, ready, refresh, S, SCREENS, sideOf, step, T, token, waiting } from "./terminal-state.js";
 
 addFoot(() => button([t("call"), t("called"), t("coming")][S.call] || t("call"), callDirector, S.call ? "danger" : "", { "aria-pressed": S.call ? "true" : null, id: "call" }));
 addFoot(() => (S.info?.settings.ranking ? button(t("ranking"), () => go({ at: "ranking" }), "plain") : ""));
@@ -32,6 +32,7 @@ SCREENS.ranking = () => remote("/table/ranking", t("ranking"), rankingTables);
 SCREENS.people = () => peopleScreen({ page, token, pair: step().pair, title: called(step().pair), names: S.info.names, done: peopleDone });
 
 async function peopleDone(pair, players) {
+  await ready;
   if (players) {
     S.info.names[pair] = players.map((p) => p.name);
     await keepNames(T.journal, pair, players);

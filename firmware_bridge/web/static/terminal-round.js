@@ -2,7 +2,7 @@
 import { button, h, t } from "./base.js";
 import { KIND, TABLE, vulnerable } from "./record.js";
 import { begin, erase, scoreWords } from "./terminal-entry.js";
-import { anytime, backButton, boardsOf, called, entryFor, go, isDone, keepRecord, lastRound, names, page, plainText, planRound, recorded, S, SCREENS, seats, sideOf, step, T, waiting } from "./terminal-state.js";
+import { anytime, backButton, boardsOf, called, entryFor, go, isDone, keepRecord, lastRound, names, page, plainText, planRound, ready, recorded, S, SCREENS, seats, sideOf, step, T, waiting } from "./terminal-state.js";
 
 const vulWords = (board) => { const v = vulnerable(board); return t(v.ns && v.ew ? "vul-all" : v.ns ? "vul-ns" : v.ew ? "vul-ew" : "vul-none"); };
 const run = (boards) => boards.reduce((out, b) => { const last = out.at(-1); if (last && last[1] === b - 1) last[1] = b; else out.push([b, b]); return out; }, []).map(([a, b]) => (a === b ? a : `${a}–${b}`)).join(", ");
@@ -104,6 +104,7 @@ function nextSeats(r) {
 }
 
 export async function setRound(number) {
+  await ready;
   S.round = number;
   await T.journal.put("round", number);
   T.link.round = Math.min(255, number);

@@ -9,6 +9,10 @@ export const screenPlace = document.getElementById("screen");
 export const S = { info: null, plan: null, admit: null, round: 1, records: [], entries: [], call: 0, note: null, pendingId: null, namesDue: {} };
 // The log and the line, once they are there; until then a line that does nothing.
 const NO_LINE = { refused: false, known: false, holds: false, held: false, online: true, phones: 1, pending: null, takeOver: false, pump() {} };
+// ready: resolved when both are there; what writes waits for it.
+let begun;
+export const ready = new Promise((done) => { begun = done; });
+export const isReady = () => begun();
 export const T = { journal: null, link: NO_LINE, shown: "", tabs: "BroadcastChannel" in self ? new BroadcastChannel(`firmware-bridge-${token}`) : null };
 // Screens by name; each module adds its own.
 export const SCREENS = {};
@@ -38,6 +42,7 @@ export function planRound(number = S.round) {
 // What was recorded here beside results, the newest of its kind.
 export const recorded = (what, board, round = S.round) => S.records.findLast((r) => r.what === what && r.fields.board === board && r.fields.round === round);
 export async function keepRecord(what, board, data, by = 1, turned = false) {
+  await ready;
   const r = planRound(), [ns, ew] = turned ? [r.ew, r.ns] : [r.ns, r.ew];
   await T.journal.addTable({ section: S.info.section_number, table: S.info.table, round: S.round, board, ns, ew, what, by }, data);
   await refresh();

@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { Journal } from "./journal.js";
 import { flushNames } from "./people.js";
 import { accept, withdraw } from "./terminal-entry.js";
-import { draw, fieldsOf, news, refresh, S, say, screenPlace, step, T, take, token, waiting } from "./terminal-state.js";
+import { draw, fieldsOf, isReady, news, refresh, S, say, screenPlace, step, T, take, token, waiting } from "./terminal-state.js";
 import "./terminal-looks.js";
 import "./terminal-play.js";
 
@@ -115,6 +115,7 @@ async function main() {
   T.link = new Connection(token, T.journal, { onMessage, onState });
   T.link.round = S.round;
   T.link.planVersion = S.plan?.version || 0;
+  isReady();
   if (!history.state) history.replaceState({ at: "round" }, "");
   navigator.getBattery?.().then((b) => { const level = () => { T.link.battery = Math.round(b.level * 100); }; level(); b.addEventListener("levelchange", level); }).catch(() => {});
   draw(T.shown === "");
