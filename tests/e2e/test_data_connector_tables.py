@@ -195,6 +195,15 @@ def test_keypads_and_a_browser_serve_one_event_and_see_its_corrections(tmp_path:
         assert len(hall.results) == 20
         assert {key[1] for key in hall.results if key[0] == "A"} == {1, 2, 3}
 
+        # the whole card of a pair, once the session is over: a correction made after it counts there too
+        key = next(key for key in hall.results if key[:2] == ("A", 2))
+        await hall.correct(key, **slam)
+        pair = hall.results[key].pair_north_south
+        hall.keypads[3].ask_recap(pair)
+        await hall.until(lambda: hall.keypads[3].session.get("pair") == pair, 30.0)
+        (line,) = [one for one in hall.keypads[3].session["lines"] if one["board"] == key[3]]
+        assert (line["contract"], line["tricks"]) == (7 | 4 << 3 | 2 << 6, 13)
+
     in_a_hall(tmp_path, story)
 
 

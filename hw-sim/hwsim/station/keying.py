@@ -278,7 +278,8 @@ class Keying:
         self._radio.send(self.address, Kind.ASK, {"what": what, "round": round_, "board": board})
 
     def ask_names(self) -> None:
-        self.ask(Ask.NAMES)
+        shown = self.shown_round()
+        self.ask(Ask.NAMES, shown["round"] if shown else 0)
 
     def ask_recap(self, pair: int) -> None:
         """The key that shows a pair's whole session."""

@@ -149,6 +149,7 @@ class Context:
         settings = before.settings
         if (compared := structure.compared()) != Structure.load(known).compared():
             settings = settings.changed(compared)
+            self.log(structure, "settings", names=sorted(compared))
         store.change_event(self.connection, structure.event, structure.dump())
         setup = structure.setup(settings, before.plan_version, before, touched)
         if setup == before:

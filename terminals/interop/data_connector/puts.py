@@ -28,6 +28,7 @@ from terminals.interop.data_connector.shapes import (
 )
 from terminals.interop.data_connector.structure import Structure
 from terminals.result import BoardState, PassedOut, Played
+from terminals.settings import SECTION_SETTINGS
 from terminals.store import data_connector as store
 from terminals.store import results
 from terminals.store.results import CurrentResult
@@ -192,6 +193,9 @@ def take_settings(context: Context, structure: Structure, bm2: Sequence[Dto], bm
     context.tell_all(structure.event, notes)
     if changed == setup:
         return None
+    both = [(setup.settings_of(one.number), changed.settings_of(one.number)) for one in setup.sections]
+    names = [name for name in SECTION_SETTINGS if any(getattr(old, name) != getattr(new, name) for old, new in both)]
+    context.log(structure, "settings", names=names)
     active = context.is_active(structure)
     context.save_setup(changed, activate=active)
     return changed if active else None
