@@ -1,7 +1,7 @@
 """Everything that the store holds of an event as JSON lines, and the events read back from such a file.
 
 One object a line, ``{"table": ..., ...}``; ids are hexadecimal texts. Names of people are lines of their own
-(``"table": "person"``) and can be left out. Terminals' keys are never exported.
+(``"table": "person"``) and can be left out. Terminals' keys, the director's PIN and pairs' codes are never exported.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ def lines(connection: Connection, event: int, *, people: bool = True) -> Iterato
     ident = desk.event_hex(event)
     yield {"table": "export", "format": FORMAT, "event": ident}
     setup = json.loads(row.setup)
+    for one in (setup, *setup.get("sections", ())):
+        one.get("settings", {}).pop("director_pin", None)
     yield {"table": "event", "id": ident, "name": row.name, "plan_version": row.plan_version, "setup": setup}
     for device in desk.devices(connection).values():
         yield {

@@ -167,3 +167,15 @@ def test_a_damaged_line_is_named() -> None:
 def test_an_event_that_is_not_there_is_said(host: FakeHost) -> None:
     with pytest.raises(StoreError, match="no event"):
         host.ask(lambda connection: list(export.lines(connection, 5)))
+
+
+def test_no_secret_is_in_an_export(tmp_path: Path) -> None:
+    host = FakeHost(tmp_path / "events.db", an_event(director_pin="2741", confirm_code=True))
+    with host.database.transaction() as connection:
+        told = {"section": "A", "pair": 4, "verifier": "c0dec0dec0dec0de"}
+        desk.append_desk(connection, host.event, desk.DeskEvent("pair-verifier", told))
+        text = "\n".join(json.dumps(line) for line in export.lines(connection, host.setup.id))
+    assert "2741" not in text
+    assert "c0dec0de" not in text
+    assert '"confirm_code": true' in text
+    host.close()
