@@ -309,3 +309,18 @@ def test_the_switches_of_the_command_reach_the_tables(tmp_path: Path) -> None:
         device = _device(args, SPEEDS["max"], Media(), NoEvidence(), [], 0.0)
         assert isinstance(device, Station)
         assert {(t.checks, t.sign_in, t.terminal.curious) for t in device.tables.values()} == {(on, on, on)}
+
+
+def test_a_board_can_be_keyed_in_before_there_is_a_plan() -> None:
+    device = station(terminals=1)
+    world, host = connect(device)
+    ledger = Ledger(host, 1, 1, 2, admitting=False)
+    world.run(0.5)
+    admit = {"device_id": ledger.devices[1], "admitted": 1, "event_id": EVENT, "section": 1, "table": 1, "text": ""}
+    host.send(Kind.ADMIT, admit, 1)
+    terminal = device.terminals[1]
+    world.run_until(lambda: terminal.admitted, 5.0)
+    assert terminal.rounds() == []
+    terminal.key_in({"round": 1, "ns": 7, "ew": 13}, 12, Play(RecordKind.PASSED_OUT))
+    world.run_until(lambda: len(ledger.stored) == 1 and not terminal.waiting(), 5.0)
+    assert host.last(Kind.TERM_EVENTS)["parts"][-1]["event_id"] == EVENT
