@@ -8,6 +8,7 @@ Every draw depends on the seed and on a count (of cards, boards, packs), so that
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from hwsim.machine.faults import Fault, FaultPlan
@@ -124,17 +125,25 @@ WORN_SHARE = 0.01
 WORN_FACTOR = 50.0
 
 
-class RandomFaults(FaultPlan):
-    """Draws faults card by card in place of a list made beforehand. A fault strikes once, as one of a list does."""
+_CERTAIN = -(1 << 60)
 
-    def __init__(self, rates: Rates, seed: int) -> None:
+
+class RandomFaults(FaultPlan):
+    """Draws faults card by card in place of a list made beforehand. A fault strikes once, as one of a list does.
+
+    certain: faults that strike at their card besides, whatever the dice say.
+    """
+
+    def __init__(self, rates: Rates, seed: int, certain: Sequence[Fault] = ()) -> None:
         super().__init__([], [])
         self.dirt = rates.dirt
         self._rates = rates
         self._seed = seed
         self._card = -1
         self._worn: dict[int, bool] = {}
+        self.told: Callable[[str], None] = lambda kind: None
         self._drawn: dict[str, tuple[int, Fault]] = {}
+        self._certain = {_CERTAIN - number: fault for number, fault in enumerate(certain)}
 
     def due(self, card: int, *kinds: str) -> tuple[int, Fault] | None:
         if card != self._card:
@@ -146,6 +155,7 @@ class RandomFaults(FaultPlan):
         return None
 
     def mark(self, number: int) -> None:
+        self._certain.pop(number, None)
         for kind, (drawn, _) in list(self._drawn.items()):
             if drawn == number:
                 del self._drawn[kind]
@@ -155,7 +165,10 @@ class RandomFaults(FaultPlan):
             return False
         if card not in self._worn:
             self._worn[card] = random.Random(self._seed << 40 ^ card << 8).random() < WORN_SHARE
-        return self._worn[card] and noise.random() < self._rates.smudge * WORN_FACTOR
+        suffers = self._worn[card] and noise.random() < self._rates.smudge * WORN_FACTOR
+        if suffers:
+            self.told("worn")
+        return suffers
 
     def force(self, kind: str, card: int) -> None:
         """This kind strikes at this card, whatever the dice say."""
@@ -166,6 +179,9 @@ class RandomFaults(FaultPlan):
     def _draw(self, card: int) -> None:
         self._card = card
         self._drawn = {}
+        for number, fault in self._certain.items():
+            if fault.card <= card:
+                self._drawn.setdefault(fault.kind, (number, fault))
         dice = random.Random(self._seed << 40 | card)
         for number, (kind, name) in enumerate(_PER_CARD):
             if dice.random() < getattr(self._rates, name):

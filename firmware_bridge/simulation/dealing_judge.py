@@ -8,6 +8,7 @@ makes exactly the board that lies there.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -89,7 +90,8 @@ def excuse_for(facts: Facts, wanted: list[list[int]], capabilities: int, *, same
 
 
 class Judge:
-    """Hears the job's progress. ``wrong``: good boards that are wrong, and why, None for a broken promise.
+    """Hears the job's progress. ``wrong``: good boards that are wrong, and why, None for a broken promise. ``reasons``:
+    why work stood still or a board was not good.
 
     packs: whether odd boards have to have red backs and even ones blue.
     """
@@ -102,6 +104,7 @@ class Judge:
         self.wrong: dict[BoardKey, str | None] = {}
         self._hash = hashlib.sha256()
         self.stops = 0
+        self.reasons: Counter[str] = Counter()
 
     def hear(self, event: ProgressEvent) -> None:
         machine = self._machine
@@ -114,10 +117,12 @@ class Judge:
                 slot = machine.world.slot or (event.board, event.copy)
                 if event.cards_moved and slot != (event.board, event.copy):
                     machine.spoilt.add(slot)
+                self.reasons.update(reason.value for reason in event.reasons)
                 if event.state is BoardState.GOOD:
                     self._compare(key, slot)
             case Stopped():
                 self.stops += 1
+                self.reasons.update(reason.value for reason in event.reasons)
             case _:
                 pass
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from firmware_bridge.simulation.dealing_faults import RandomFaults, Rates
@@ -28,12 +28,13 @@ else:
 class Mishaps(_Base):
     """``struck``: what has gone wrong so far, by kind. ``plan``: what goes wrong in the machine, card by card."""
 
-    def _expect(self, rates: Rates, seed: int, boards: int) -> None:
+    def _expect(self, rates: Rates, seed: int, boards: int, certain: Sequence[Fault] = ()) -> None:
         """Must be called before the machine itself is made."""
         self._rates = rates
         self._dice_seed = seed
         self._boards = boards
-        self.plan = RandomFaults(rates, seed)
+        self.plan = RandomFaults(rates, seed, certain)
+        self.plan.told = self._strike
         self.struck: Counter[str] = Counter()
         self.on_unplug: Callable[[], None] | None = None
         self.spoilt: set[BoardKey] = set()  # boards that were dealt into once more by mistake

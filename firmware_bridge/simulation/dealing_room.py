@@ -60,9 +60,10 @@ class SoakMachine(Mishaps, Machine):
         *,
         baud: int | None,
         boards: int,
+        certain: Sequence[Fault] = (),
         flaw: FirmwareFlaw | None = None,
     ) -> None:
-        self._expect(rates, seed, boards)
+        self._expect(rates, seed, boards, certain)
         self._flaw = flaw
         super().__init__(
             RoomMedia(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from drivers.gpio_machine.device import HomeBuiltMachine, bank_for
@@ -18,6 +19,7 @@ from firmware_bridge.simulation.dealing_people import HurriedOperator, Mishaps
 from firmware_bridge.simulation.dealing_room import RoomMedia
 from firmware_bridge.wire.numbers import MachineStateCode
 from hwsim.evidence import Evidence
+from hwsim.machine.faults import Fault
 from hwsim.machine.operator import Operator
 from hwsim.machine.pack import STRONG
 from hwsim.machine.parts import Panel
@@ -86,9 +88,17 @@ class SoakPinMachine(Mishaps, PinMachine):
     role = "machine"
 
     def __init__(
-        self, profile: Profile, rates: Rates, seed: int, evidence: Evidence, *, boards: int, edges: bool
+        self,
+        profile: Profile,
+        rates: Rates,
+        seed: int,
+        evidence: Evidence,
+        *,
+        boards: int,
+        edges: bool,
+        certain: Sequence[Fault] = (),
     ) -> None:
-        self._expect(rates, seed, boards)
+        self._expect(rates, seed, boards, certain)
         self._chance = random.Random(seed + 1)
         self._slots = TearableSlots()
         self._settings = settings_for(profile, edges=edges)

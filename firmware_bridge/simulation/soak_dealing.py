@@ -41,6 +41,7 @@ from firmware_bridge.simulation.lockstep import run_lockstep
 from firmware_bridge.simulation.usb_room import UsbLine
 from firmware_bridge.simulation.virtual_time import LoopClock, run_virtual
 from hwsim.evidence import Evidence, FileEvidence
+from hwsim.machine.faults import Fault
 from hwsim.machine.profile import PROFILES as MACHINES
 from hwsim.machine.profile import Profile
 
@@ -69,7 +70,7 @@ class SoakOptions:
 
     machine: a profile of hwsim; on pins it is always the home-built one. carrier: of ``CARRIERS``, or all, which gives
     each an equal part of the boards. code: printed on the cards, strong or weak. without: capabilities taken from the
-    machine. flaw, checks, excuses: for controls only.
+    machine. strikes: faults besides those of the dice. flaw, checks, excuses: for controls only.
     """
 
     boards: int = 300
@@ -78,6 +79,7 @@ class SoakOptions:
     machine: str = "fast"
     carrier: str = "serial"
     code: str = "strong"
+    strikes: tuple[Fault, ...] = ()
     without: int = 0
     evidence: Path | None = None
     checks: Checks = ALL_CHECKS
@@ -111,6 +113,7 @@ class SoakResult:
     hours: float = 0.0
     faults: dict[str, int] = field(default_factory=dict)
     gave_up: dict[str, int] = field(default_factory=dict)
+    reasons: dict[str, int] = field(default_factory=dict)
     excuses: dict[str, int] = field(default_factory=dict)
     trace: str = ""
 
@@ -128,6 +131,7 @@ class SoakResult:
             "runs": self.runs,
             "simulated_hours": round(self.hours, 3),
             "faults": self.faults,
+            "reasons": self.reasons,
             "gave_up": self.gave_up,
             "excuses": self.excuses,
             "trace": self.trace,
@@ -216,6 +220,7 @@ async def _soak(options: SoakOptions, directory: Path) -> SoakResult:
     result.wrong_good = sum(excuse is None for excuse in judge.wrong.values())
     result.wrong_undetectable = len(judge.wrong) - result.wrong_good
     result.excuses = dict(sorted(Counter(excuse for excuse in judge.wrong.values() if excuse).items()))
+    result.reasons = dict(sorted(judge.reasons.items()))
     result.attempts = len(attempts)
     result.redeals = len(attempts) - len({attempt.key for attempt in attempts})
     result.stops = judge.stops
@@ -229,10 +234,12 @@ def _machine_and_line(options: SoakOptions, evidence: Evidence, boards: int) -> 
     rates, seed, profile = options.rates, options.seed, options.profile
     if options.carrier in PINS:
         edges = options.carrier == "gpio"
-        pins = SoakPinMachine(profile, rates, seed, evidence, boards=boards, edges=edges)
+        pins = SoakPinMachine(profile, rates, seed, evidence, boards=boards, edges=edges, certain=options.strikes)
         return pins, RoomLine(pins, None, rates.byte_error, seed)
     baud = BAUD if options.carrier == "serial" else None
-    machine = SoakMachine(profile, rates, seed, evidence, baud=baud, boards=boards, flaw=options.flaw)
+    machine = SoakMachine(
+        profile, rates, seed, evidence, baud=baud, boards=boards, certain=options.strikes, flaw=options.flaw
+    )
     if baud is None:
         return machine, UsbLine(machine, rates.byte_error, seed)
     return machine, RoomLine(machine, baud, rates.byte_error, seed)
