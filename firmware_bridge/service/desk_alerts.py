@@ -11,6 +11,7 @@ from firmware_bridge.service.desk_view import ATTENTION_WORDS, play_json
 from firmware_bridge.service.known_clock import words as words_of
 from firmware_bridge.wire.numbers import CallState
 from terminals.entry import CAUSES
+from terminals.scoring.rulings import RulingState
 from terminals.store import desk as desk_store
 from terminals.store import ledger
 from terminals.store.desk import DeviceState
@@ -70,6 +71,11 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
         now = words_of(desk.clock.wall())
         text = f"This computer says it is {now}; that can't be right. {CLOCK_NEXT}"
         add(1, "computer-clock", "computer-clock", text, {"now": now})
+    for kept in desk.facts.decided.kept.values():
+        if kept.state in (RulingState.PROPOSED, RulingState.APPEALED):
+            what = "is under appeal" if kept.counts else "is proposed and does not count yet"
+            values = {"ruling": kept.number}
+            add(4, "ruling", f"ruling-{kept.state.value}", f"Ruling {kept.number} {what}.", values)
     if desk.profile_trouble:
         name, why = desk.setup.settings.profile, desk.profile_trouble
         text = f"Scores are worked out by the plain profile, not by {name}: {why}"

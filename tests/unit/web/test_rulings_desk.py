@@ -231,6 +231,8 @@ def test_appeals_and_the_correction_period(tmp_path: Path) -> None:
         clock.advance(29 * 60)
         await post(client, "ruling-appeal", appeal)
         found = await rulings(client)
+        alerts = (await client.get("/desk")).json()["alerts"]
+        assert [one["code"] for one in alerts if one["kind"] == "ruling"] == ["ruling-appealed"]
         assert found["provisional"][0] == f"ruling {number} is under appeal"
         assert found["rulings"][0]["counts"], "an appealed ruling counts until the decision"
         assert (await client.get("/desk")).json()["event"]["appeals"] == 1
