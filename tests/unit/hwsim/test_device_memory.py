@@ -1,4 +1,4 @@
-"""Non-volatile memory of the simulated devices: a power cut at any byte loses nothing that was promised."""
+"""T3: non-volatile memory of the simulated devices; a power cut at any byte loses nothing that was promised."""
 
 from __future__ import annotations
 

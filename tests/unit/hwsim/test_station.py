@@ -452,7 +452,7 @@ def test_corrections_name_the_record_they_replace() -> None:
 
 
 def test_memory_cut_at_every_byte_keeps_what_was_shown() -> None:
-    """Terminal memory, cut in the middle of every write: nothing shown as received is ever lost or changed."""
+    """T3: terminal memory, cut at every byte of every write: nothing shown as received is ever lost or changed."""
     cut, finished = 0, False
     while not finished:
         finished = _evening_with_a_cut(cut)

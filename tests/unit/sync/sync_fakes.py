@@ -34,7 +34,7 @@ from terminals.store.results import CurrentResult
 from terminals.store.schema import MIGRATIONS
 from terminals.sync.collector import Collector
 from terminals.sync.contacts import DEFAULT_LIMITS, Limits, Send
-from terminals.sync.ingest import ingest
+from terminals.sync.ingest import TAKEN, TakeRecord, ingest
 from terminals.sync.setup import EventSetup, new_event, setup_to_json
 
 EVENT = 0xE7E47
@@ -272,7 +272,10 @@ class FakeHost:
         except StoreError as error:
             self._deliver(self.collector.failed(batch, str(error), self.now))
             return True
-        self._note("commit", len(done))
+        pairs = zip(batch.jobs, done, strict=True)
+        self._note(
+            "commit", [job.raw.key for job, one in pairs if isinstance(job, TakeRecord) and one.verdict in TAKEN]
+        )
         if after_commit is not None:
             after_commit()
         self._deliver(self.collector.committed(batch, done, self.now))

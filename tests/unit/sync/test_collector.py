@@ -35,6 +35,8 @@ from terminals.store.values import PlayKey, RecordKey, RecordState
 from terminals.sync.contacts import Limits, Send
 from terminals.sync.setup import new_event
 
+ENDLESS = Limits(queue=10**6, per_terminal=10**6, credit=200)
+
 
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[FakeHost]:
@@ -641,3 +643,25 @@ def test_messages_of_the_desk_go_to_those_they_are_for(host: FakeHost) -> None:
 def test_credit_is_told_when_a_station_connects(host: FakeHost) -> None:
     sends = host.collector.receive("other", StationConnected(StationIdentity(2, "s", "1", 1), False), 0.0)
     assert [(send.station, send.address, type(send.message)) for send in sends] == [("other", 0, Credit)]
+
+
+@pytest.mark.parametrize(("limits", "bounded"), [(Limits(queue=24, per_terminal=6), True), (ENDLESS, False)])
+def test_credit_and_queue_bound_what_waits_and_without_them_it_grows(
+    tmp_path: Path, limits: Limits, bounded: bool
+) -> None:
+    """I9 with its control: terminals that know no credit, and a disk that stands still."""
+    host = FakeHost(tmp_path / "events.db", limits=limits)
+    terminals = [host.introduce(FakeTerminal(0xA0 + table, table, table=table)) for table in (1, 2, 3)]
+    most = 0
+    for board in range(1, 100):
+        for terminal in terminals:
+            record = terminal.record(terminal.enter(body(table=terminal.table, board=board)))
+            host.collector.receive("base", StationMessage(terminal.address, record), host.now)
+            most = max(most, host.collector.queued)
+    assert (most <= 24 + 3) == bounded
+    assert all(terminal.shown == {} for terminal in terminals)
+    host.run()
+    for _ in range(60):  # the disk works again, and so does credit
+        host.wait(2)
+    assert not any(terminal.waiting() for terminal in terminals)
+    host.close()

@@ -46,6 +46,7 @@ class Evening(RuleBasedStateMachine):
         self.forgiven: set[tuple[int, int, int]] = set()
         self.backups: list[tuple[Path, set[tuple[int, int, int]]]] = []
         self.devices = 0
+        self.committed: set[tuple[int, int, int]] = set()
         self.host = self.open_host(self.folder / "events.db")
         self.current: dict[int, FakeTerminal] = {}
         self.entered: dict[tuple[int, int], list[int]] = {}
@@ -186,7 +187,10 @@ class Evening(RuleBasedStateMachine):
         shutil.copy(path, copy)
         self.restart(copy)
         self.host.wait(12)
-        # I8: what is not back by now must have been told to the operator, journal by journal.
+        self.i8_after_an_older_backup_all_is_back_or_told()
+
+    def i8_after_an_older_backup_all_is_back_or_told(self) -> None:
+        """What is not back by now must have been told to the operator, journal by journal."""
         present = set(self.keys())
         holes = self.host.ask(ledger.holes)
         alive = {terminal.device: terminal.journal for terminal in self.current.values()}
@@ -224,29 +228,49 @@ class Evening(RuleBasedStateMachine):
         assert bool(conflicts) == bool(alarms)
 
     @invariant()
-    def i3_and_i5_acknowledged_means_committed_without_gap(self) -> None:
+    def i3_no_acknowledgement_before_its_commit(self) -> None:
+        """Seen from outside: what an acknowledgement newly covers has been committed by a step before it."""
+        committed: set[tuple[int, int, int]] = set(self.committed)
+        for what, thing in self.host.log:
+            if what == "commit":
+                assert isinstance(thing, list)
+                committed |= {(key.device, key.journal, key.seq) for key in thing}
+            elif what == "out" and isinstance(thing, RecordAck):
+                key = (thing.device_id, thing.journal_id, thing.upto)
+                assert key in committed or self.in_hole(*key), f"{key} was acknowledged and is not on disk"
+        self.committed = set(self.keys())
+
+    @invariant()
+    def i5_no_gap_below_what_is_acknowledged(self) -> None:
         found = self.keys()
-        holes = self.host.ask(ledger.holes)
         for what, thing in self.host.log:
             if what == "out" and isinstance(thing, RecordAck):
                 for seq in range(1, thing.upto + 1):
-                    hole = any((thing.device_id, thing.journal_id) == h[:2] and h[2] <= seq <= h[3] for h in holes)
-                    assert hole or (thing.device_id, thing.journal_id, seq) in found
+                    key = (thing.device_id, thing.journal_id, seq)
+                    assert key in found or self.in_hole(*key), f"a gap at {key}"
         self.host.log.clear()
 
+    def in_hole(self, device: int, journal: int, seq: int) -> bool:
+        holes = self.host.ask(ledger.holes)
+        return any((device, journal) == hole[:2] and hole[2] <= seq <= hole[3] for hole in holes)
+
     @invariant()
-    def i4_and_i6_results_follow_from_records(self) -> None:
+    def i4_record_events_projection_and_outbox_all_or_none(self) -> None:
         event = self.host.event
         events = list(self.host.ask(lambda connection: list(results.all_events(connection, event))))
         outbox = self.host.ask(lambda connection: results.outbox_after(connection, event, 0, 100_000))
         assert {subject for _, kind, subject in outbox if kind == "result"} == {item.number for item in events}
         records = [r for r in self.host.records() if r.state is RecordState.STORED]
         assert {item.key for item in events} == {record.raw.key for record in records}
-        rows = self.host.current()
         rebuilt = states_of(events)
-        assert {row.play: (row.content, row.attention) for row in rows} == {
+        assert {row.play: (row.content, row.attention) for row in self.host.current()} == {
             play: (state.content, state.attention) for play, state in rebuilt.items()
         }
+
+    @invariant()
+    def i6_the_current_result_is_the_last_correction_in_journal_order(self) -> None:
+        rows = self.host.current()
+        records = [r for r in self.host.records() if r.state is RecordState.STORED]
         expected = last_corrections(records)
         for row in rows:
             mine = expected.get((row.play.section, row.play.board, row.play.ns, row.play.ew), {})

@@ -1,4 +1,4 @@
-"""Frames: golden bytes, every damage to them, any chunking, any noise, bounded memory."""
+"""T4, frames: golden bytes, every damage to them at any offset, any chunking, any noise, bounded memory."""
 
 from __future__ import annotations
 
