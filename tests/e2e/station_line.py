@@ -60,9 +60,11 @@ def run_evening(
     story: Callable[[Evening], Awaitable[None]],
     prepare: Callable[[Connection, str], None] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    rates: Rates | None = None,
     **settings: Any,
 ) -> None:
-    """Tell ``story`` of an evening with these settings; ``prepare`` fills the store before it begins."""
+    """Tell ``story`` of an evening with these settings; ``prepare`` fills the store before it begins; ``rates``: what
+    goes wrong by itself."""
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
@@ -70,7 +72,7 @@ def run_evening(
         store = EventStore.open(tmp_path / "events.db", threaded=False)
         await store.save_setup(setup)
         evidence = Evidence()
-        room = StationRoom(1, 3, Rates(), 5, evidence, 115200)
+        room = StationRoom(1, 3, rates or Rates(), 5, evidence, 115200)
 
         def begin(connection: Connection) -> None:
             for address in room.station.terminals:

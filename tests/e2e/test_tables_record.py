@@ -12,6 +12,7 @@ from station_line import Evening, run_evening
 from dealer.cards import Seat
 from dealer.deal import Deal
 from firmware_bridge.db import Connection
+from firmware_bridge.simulation.tables_room import Rates
 from hwsim import messages
 from hwsim.numbers import CallState, Kind, Positions, TableRecord
 from hwsim.station import recording
@@ -91,6 +92,35 @@ def test_an_evening_that_records_everything(tmp_path: Path) -> None:
         assert shown == {(one.raw.key.device_hex, one.raw.key.seq, one.raw.body.hex()) for one in kept}
 
     run_evening(tmp_path, story, **EVERYTHING)
+
+
+def test_whatever_was_shown_as_received_is_stored_once_also_beside_results(tmp_path: Path) -> None:
+    """Everything is recorded while lines garble, batteries fall out at any byte, and the base station starts anew."""
+
+    async def story(evening: Evening) -> None:
+        await evening.played()
+        evening.room.heal()
+        evening.room.power_all()
+        terminals = evening.room.station.terminals
+        await evening.until(lambda: not any(terminal.waiting() for terminal in terminals.values()), step=1.0)
+        kept = evening.store.read(lambda connection: list(ledger.records(connection)))
+        stored = {
+            (one.raw.key.device_hex, one.raw.key.journal_hex, one.raw.key.seq): one.raw.body.hex() for one in kept
+        }
+        assert len(stored) == len(kept)
+        shown = evening.evidence.lines["shown_received"]
+        assert len(shown) > 60
+        assert all(stored[one["device"], one["journal"], one["seq"]] == one["body"] for one in shown)
+        assert len(evening.evidence.lines.get("faults", ())) + evening.room.station.session.retransmissions > 5
+        kinds = Counter(item.kind for item in events(evening))
+        assert kinds[TableEventKind.SET_ASIDE] == 0
+        assert kinds[TableEventKind.AUCTION] >= 18
+        told = recorded(events(evening))
+        rows = [row for row in evening.store.current(evening.setup.id) if isinstance(row.content, Played)]
+        assert all(told[row.play].play is not None for row in rows)
+
+    rates = Rates(battery=4.0, cut=4.0, hub=2.0, unplug=2.0, byte_error=0.0005, piece_loss=0.002, piece_swap=0.002)
+    run_evening(tmp_path, story, rates=rates, **EVERYTHING)
 
 
 def test_nothing_is_recorded_that_the_event_does_not_ask_for(tmp_path: Path) -> None:
