@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_plan_people import renumbered, substitutes
 from firmware_bridge.service.desk_values import Body, text_of
 from firmware_bridge.service.desk_view import place_of
 from terminals.movement import happenings as h
@@ -195,7 +196,8 @@ async def apply_all(
             items.append(event_of(desk, "happening", actor, section=letter, event=h.to_dict(one)))
         setup = desk.setup.with_movement(section.number, seen.after.shown())
         by = By(actor or "desk", second, "", desk.wall())
-        await keep(desk, setup, items, _new_people(desk, letter, plan, new), moves, by)
+        people = [*renumbered(desk.people, letter, plan, new), *substitutes(desk.people, letter, plan, seen.after)]
+        await keep(desk, setup, items, people, moves, by)
         _tell(desk, section.number, seen, new)
         return {**shown, "position": len(events), "positions": list(range(len(events), len(events) + len(new)))}
 
@@ -280,17 +282,6 @@ def reset_chunk(desk: Desk) -> bytes:
     from firmware_bridge.service.desk_stream import encode
 
     return encode("reset", {"version": desk.cursor}, desk.cursor)
-
-
-def _new_people(desk: Desk, letter: str, plan: Plan, new: Sequence[h.Happening]) -> list[Person]:
-    """The names of a pair belong to its new number too."""
-    out = []
-    for one in new:
-        if isinstance(one, h.Renumbered):
-            before = plan.last_number(one.pair)
-            found = [p for (section, pair, _), p in desk.people.items() if section == letter and pair == before]
-            out += [replace(person, pair=one.number) for person in found]
-    return out
 
 
 def _tell(desk: Desk, section: int, seen: Preview, new: Sequence[h.Happening]) -> None:

@@ -14,6 +14,12 @@ const select = (id, values, words, props = {}) => h("select", { id, ...props }, 
 const sectionField = (id, props = {}) => (letters().length > 1 ? field(id, t("desk.section-label"), h("select", props, letters().map((l) => h("option", {}, l)))) : "");
 const sectionOf = (id) => (letters().length > 1 ? value(id) : letters()[0]);
 
+// Spreadsheets write UTF-16 now and then; its first two bytes say so.
+async function fileText(file) {
+  const data = await file.arrayBuffer(), start = [...new Uint8Array(data.slice(0, 2))].join();
+  return new TextDecoder(start === "255,254" ? "utf-16le" : start === "254,255" ? "utf-16be" : "utf-8").decode(data);
+}
+
 // --- sections ----------------------------------------------------------------------------------------------------
 
 const rows = [{ source: "named", text: "mitchell:7x4,missing=ew", boards: "", file: null, seeding: false }];
@@ -40,7 +46,7 @@ function sectionRow(row, at) {
 async function described() {
   return Promise.all(rows.map(async (row) => ({
     ...(row.source === "named" ? { movement: row.text.trim(), ...(row.seeding && row.text.startsWith("swiss") ? { seeding: "random" } : {}) } : {}),
-    ...(row.source === "file" && row.file ? { file: await row.file.text() } : {}),
+    ...(row.source === "file" && row.file ? { file: await fileText(row.file) } : {}),
     ...(row.source === "pairs" ? { pairs: Number(row.text) } : {}),
     ...(row.boards.trim() && row.source !== "later" ? { boards: row.boards.trim() } : {}),
   })));
@@ -86,7 +92,7 @@ function movementCard() {
   const seen = h("div", { "aria-live": "polite" });
   const body = async () => {
     const file = document.getElementById("mv_file").files[0];
-    return { section: value("mv_section").trim().toUpperCase() || letters()[0], ...(file ? { file: await file.text() } : { movement: value("mv_text").trim() }), ...(value("mv_boards").trim() ? { boards: value("mv_boards").trim() } : {}), actor: D.actor, anyway: document.getElementById("mv_anyway").checked };
+    return { section: value("mv_section").trim().toUpperCase() || letters()[0], ...(file ? { file: await fileText(file) } : { movement: value("mv_text").trim() }), ...(value("mv_boards").trim() ? { boards: value("mv_boards").trim() } : {}), actor: D.actor, anyway: document.getElementById("mv_anyway").checked };
   };
   const show = (found) => seen.replaceChildren(h("p", { lang: "en" }, `${found.movement}, ${found.boards}`), h("ul", { lang: "en" }, [...found.unbound, ...(found.problems || []), ...(found.orphans || [])].slice(0, 12).map((w) => h("li", {}, w))));
   return h("section", { class: "card" }, h("h2", {}, t("plan.replanned")), h("p", { class: "soft" }, t("desk.movement-help")),

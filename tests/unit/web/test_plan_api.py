@@ -12,6 +12,7 @@ from web_fakes import Client, Page, service
 
 from terminals.movement import written
 from terminals.movement.catalog import build
+from terminals.sync.seats import sitting
 from terminals.sync.tables import cells
 
 ONE = 0x1111_2222_3333_4444
@@ -412,14 +413,27 @@ def test_a_pair_leaves_and_a_stand_by_comes(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_a_substitute_is_on_record(tmp_path: Path) -> None:
+def test_a_substitute_is_on_record_and_sits_there_in_these_rounds(tmp_path: Path) -> None:
     async def run() -> None:
         async with service(tmp_path, "mitchell:5x2") as client:
-            await change(client, "substituted", pair=3, player="Anna", substitute="Zofia", round=2, to_round=3)
+            people = [{"pair": 3, "players": [{"name": "Anna", "number": "7"}, {"name": "Jan"}]}]
+            await ok(client, "/setup/people", {"people": people})
+
+            def sits() -> list[str]:
+                found = (sitting(client.desk.people, "A", 3, number)[0] for number in range(1, 6))
+                return [one.name if one is not None else "" for one in found]
+
+            await change(client, "substituted", pair=3, player="anna", substitute="Zofia", round=2, to_round=3)
             shown = (await ok(client, "/plan"))["sections"][0]
-            assert shown["substitutes"] == ["Zofia plays for Anna in pair 3 from round 2 to 3 (Law 3)"]
+            assert shown["substitutes"] == ["Zofia plays for anna in pair 3 from round 2 to 3 (Law 3)"]
             assert shown["events"][0]["actor"] == "Ann"
+            assert sits() == ["Anna", "Zofia", "Zofia", "Anna", "Anna"]
+            await change(client, "substituted", pair=3, player="Anna", substitute="Ewa", round=4)
+            assert sits() == ["Anna", "Zofia", "Zofia", "Ewa", "Ewa"]
+            assert client.desk.names_of("A", 3) == "Anna - Jan", "the contestants stay who they are"
+            await take_back(client, 1)
             await take_back(client, 0)
+            assert sits() == ["Anna"] * 5
             assert (await ok(client, "/plan"))["sections"][0]["substitutes"] == []
 
     asyncio.run(run())
