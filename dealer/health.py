@@ -30,6 +30,15 @@ MARGIN_DRIFT = 0.15
 MISREADS_PER_100_PACKS = 1.0
 """More false reads than this is a case for the workshop."""
 
+RETRY_FACTORS = (1.6, 15.0)
+"""A card that comes so many times later than usual was fed at the second try or later; beyond that somebody helped."""
+
+RETRIES_PER_100_PACKS = 25.0
+"""Five times what a clean feeder and dry cards need."""
+
+JAMS_WINDOW, JAMS = 100, 3
+"""So many jams within so many boards: one in a thousand is usual."""
+
 BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -45,6 +54,17 @@ class Trouble(StrEnum):
     OPERATOR = "operator"
     OTHER = "other"
 
+
+TROUBLE_NAMES = {
+    Trouble.JAM: "jams",
+    Trouble.MISFEED: "hopper gave no card",
+    Trouble.DOUBLE_FEED: "double feeds",
+    Trouble.READ: "stopped over a card",
+    Trouble.GATE: "wrong pocket",
+    Trouble.LINE: "line or power lost",
+    Trouble.OPERATOR: "cover, board or key",
+    Trouble.OTHER: "other stops",
+}
 
 _TROUBLE_OF_FAULT = {1: Trouble.JAM, 2: Trouble.MISFEED, 3: Trouble.DOUBLE_FEED, 4: Trouble.READ, 5: Trouble.READ}
 _TROUBLE_OF_FAULT |= {6: Trouble.READ, 7: Trouble.GATE, 9: Trouble.OPERATOR, 10: Trouble.OPERATOR, 13: Trouble.LINE}
@@ -69,7 +89,8 @@ class BoardHealth:
 
     feed_ms: median time from card to card. margin, margin_low: median, and the lowest of the attempt. beam_ms: median.
     board: whose parity is the pack's colour where red packs make the odd boards. doubtful: face 0-51 of the card over
-    which it stopped, or None.
+    which it stopped, or None. retries: cards that the feeder got only at a further try. An entry without cards stands
+    for a line that was lost between boards.
     """
 
     machine_id: str
@@ -81,6 +102,7 @@ class BoardHealth:
     beam_ms: float
     trouble: Trouble | None = None
     doubtful: int | None = field(default=None, repr=False)
+    retries: int = 0
 
 
 def measure(
@@ -103,7 +125,20 @@ def measure(
         beam_ms=float(median(card.beam_ms for card in seen)) if seen else 0.0,
         trouble=trouble,
         doubtful=last if last is not None and 0 <= last < PACK_SIZE else None,
+        retries=_retries(forward),
     )
+
+
+def line_lost(machine_id: str) -> BoardHealth:
+    """The line was lost while no board was being dealt."""
+    return BoardHealth(machine_id, 0, 0, 0.0, 0.0, 0, 0.0, Trouble.LINE)
+
+
+def _retries(steps: Sequence[float]) -> int:
+    if len(steps) < WINDOW:
+        return 0
+    usual = median(steps)
+    return sum(RETRY_FACTORS[0] * usual < step < RETRY_FACTORS[1] * usual for step in steps)
 
 
 def _trouble(reasons: tuple[Reason, ...], fault: int) -> Trouble | None:
@@ -117,7 +152,10 @@ def _trouble(reasons: tuple[Reason, ...], fault: int) -> Trouble | None:
 
 @dataclass(frozen=True, slots=True)
 class HealthWarning:
-    """A fault that is announcing itself. ``code``: rollers, optics, reader, line, pack-odd, pack-even, card."""
+    """A fault that is announcing itself.
+
+    ``code``: rollers, optics, reader, feeder, jams, line, pack-odd, pack-even, card.
+    """
 
     code: str
     text: str
@@ -136,6 +174,9 @@ class HealthReport:
     margin_drift: float
     troubles: dict[str, int]
     per_100_packs: float
+    retries_per_100_packs: float
+    reads_odd: int
+    reads_even: int
     plot_feed: str
     plot_margin: str
     warnings: tuple[HealthWarning, ...]
@@ -148,8 +189,10 @@ class HealthReport:
             ("card to card", f"{self.feed_ms:.1f} ms ({self.feed_drift:+.1%} since cleaning)"),
             ("read margin", f"{self.margin:.0f} ({self.margin_drift:+.1%} since cleaning)"),
             ("false reads", f"{self.per_100_packs:.2f} per 100 packs"),
+            ("  by pack", f"{self.reads_odd} in odd boards (red), {self.reads_even} in even boards (blue)"),
+            ("feeder's retries", f"{self.retries_per_100_packs:.1f} per 100 packs"),
         ]
-        return found + [(name, str(count)) for name, count in sorted(self.troubles.items())]
+        return found + [(TROUBLE_NAMES[Trouble(name)], str(count)) for name, count in sorted(self.troubles.items())]
 
 
 def assess(history: Sequence[BoardHealth], cards_in_trouble: Counter[int] | None = None) -> HealthReport:
@@ -166,9 +209,11 @@ def assess(history: Sequence[BoardHealth], cards_in_trouble: Counter[int] | None
     packs = sum(item.cards for item in history) / PACK_SIZE
     reads = troubles[Trouble.READ.value]
     rate = 100 * reads / packs if packs else 0.0
+    retries = 100 * sum(item.retries for item in history) / packs if packs else 0.0
+    reads_odd = sum(item.trouble is Trouble.READ and item.board % 2 == 1 for item in history)
     return HealthReport(
         machine_id=history[-1].machine_id if history else "",
-        attempts=len(history),
+        attempts=sum(item.cards > 0 for item in history),
         cards=sum(item.cards for item in history),
         feed_ms=feed_now,
         feed_drift=feed_drift,
@@ -176,6 +221,9 @@ def assess(history: Sequence[BoardHealth], cards_in_trouble: Counter[int] | None
         margin_drift=margin_drift,
         troubles=dict(troubles),
         per_100_packs=rate,
+        retries_per_100_packs=retries,
+        reads_odd=reads_odd,
+        reads_even=reads - reads_odd,
         plot_feed=plot([item.feed_ms for item in whole]),
         plot_margin=plot([item.margin for item in whole]),
         warnings=tuple(_warnings(history, feed_drift, margin_drift, troubles, packs, rate, cards_in_trouble)),
@@ -201,6 +249,17 @@ def _warnings(
         )
     if packs >= 20 and rate > MISREADS_PER_100_PACKS:
         yield HealthWarning("reader", f"{rate:.1f} false reads per 100 packs: look at packs and reader.")
+    recent = [item for item in history if item.cards][-JAMS_WINDOW:]
+    retries = sum(item.retries for item in recent)
+    recent_packs = sum(item.cards for item in recent) / PACK_SIZE
+    if recent_packs >= WINDOW and 100 * retries / recent_packs > RETRIES_PER_100_PACKS:
+        yield HealthWarning(
+            "feeder",
+            f"The feeder needed a further try {retries} times lately: riffle the packs, clean the feed roller.",
+        )
+    jams = sum(item.trouble is Trouble.JAM for item in recent)
+    if jams >= JAMS:
+        yield HealthWarning("jams", f"{jams} jams in the last {len(recent)} boards: look at gates and belts.")
     if troubles[Trouble.LINE.value] >= 3:
         yield HealthWarning("line", f"The line was lost {troubles[Trouble.LINE.value]} times: change cable or socket.")
     for parity, name in ((1, "odd"), (0, "even")):

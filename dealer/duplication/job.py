@@ -107,6 +107,7 @@ class DuplicationJob:
                 self._following = todo[number] if number < len(todo) else None
                 await self._make(item)
             good = sum(states[item.key] is BoardState.GOOD for item in self._plan.items)
+            await self._ledger.note_losses()
             await self._desk.tell(say.finished(good, planned, board_in=self._slot.board_in))
         except BaseException:
             # Whatever ends the run, Ctrl-C included: first the motors, then the journal, then the rest.
@@ -266,3 +267,4 @@ class DuplicationJob:
             async with asyncio.timeout(self._options.stop_s):
                 await self._machine.abort(0)
         await self._ledger.interrupted()
+        await self._ledger.note_losses()

@@ -14,7 +14,7 @@ from dealer.duplication.contact import Contact
 from dealer.duplication.plan import BoardCopy, BoardKey, Plan
 from dealer.duplication.progress import BoardEnded
 from dealer.duplication.verdict import BoardState, Reason, Verdict
-from dealer.health import measure
+from dealer.health import Trouble, line_lost, measure
 from dealer.store.health import HealthStore
 from dealer.store.journal import Journal
 from drivers.api import DealingMachine
@@ -56,6 +56,7 @@ class Ledger:
         self._claims = claims
         self._health = health
         self._left: dict[BoardKey, int] = {}
+        self._noted_losses = 0
 
     async def open(self, assumed: BoardState = BoardState.UNKNOWN) -> list[BoardKey]:
         """Enter the plan and take over what earlier runs have left.
@@ -142,9 +143,22 @@ class Ledger:
     async def note_health(self, watch: BoardWatch) -> None:
         """Keep what an attempt tells of the machine's rollers, optics and packs."""
         if self._health is not None and watch.cards:
-            machine = f"{self._desk.identity().device_id:016x}"
             fault = int(watch.fault.fault) if watch.fault is not None else 0
-            await self._health.record(measure(machine, watch.item.board, watch.picture.seen, watch.reasons, fault))
+            figures = measure(self._machine_id(), watch.item.board, watch.picture.seen, watch.reasons, fault)
+            self._noted_losses += figures.trouble is Trouble.LINE
+            await self._health.record(figures)
+
+    async def note_losses(self) -> None:
+        """Keep how often the line was lost while no board was being dealt. Never raises a FirmwareBridgeError."""
+        if self._health is None or self._desk.losses <= self._noted_losses:
+            return
+        with contextlib.suppress(FirmwareBridgeError):
+            for _ in range(self._desk.losses - self._noted_losses):
+                await self._health.record(line_lost(self._machine_id()))
+        self._noted_losses = self._desk.losses
+
+    def _machine_id(self) -> str:
+        return f"{self._desk.identity().device_id:016x}"
 
     def _settled(self, item: BoardCopy, verdict: Verdict, cards: int = 0) -> None:
         self.states[item.key] = verdict.state

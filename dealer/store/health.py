@@ -29,8 +29,8 @@ class HealthStore:
 
         def job(connection: Connection) -> None:
             connection.execute(
-                "INSERT INTO machine_health (machine_id, odd, cards, feed_ms, margin, margin_low, beam_ms, trouble)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO machine_health (machine_id, odd, cards, feed_ms, margin, margin_low, beam_ms, trouble,"
+                " retries) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     item.machine_id,
                     item.board % 2,
@@ -40,6 +40,7 @@ class HealthStore:
                     item.margin_low,
                     item.beam_ms,
                     item.trouble.value if item.trouble is not None else "",
+                    item.retries,
                 ),
             )
             connection.execute(
@@ -61,7 +62,7 @@ class HealthStore:
 
         def job(connection: Connection) -> list[BoardHealth]:
             rows = connection.execute(
-                "SELECT odd, cards, feed_ms, margin, margin_low, beam_ms, trouble FROM machine_health"
+                "SELECT odd, cards, feed_ms, margin, margin_low, beam_ms, trouble, retries FROM machine_health"
                 " WHERE machine_id = ? AND number > (SELECT coalesce(max(after), 0) FROM cleaning WHERE machine_id = ?)"
                 " ORDER BY number",
                 (machine_id, machine_id),
@@ -76,8 +77,9 @@ class HealthStore:
                     int(low),
                     float(beam),
                     Trouble(trouble) if trouble else None,
+                    retries=int(retries),
                 )
-                for odd, cards, feed, margin, low, beam, trouble in rows
+                for odd, cards, feed, margin, low, beam, trouble, retries in rows
             ]
 
         return await self._journal.submit(job)

@@ -23,17 +23,32 @@ def machine() -> None:
 
 
 @machine.command("health")
+@click.option("--show-cards", is_flag=True, help="Name the faces that were hard to read; this is put on record.")
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory.")
 @command("machine health")
-def health(data: Path | None) -> Outcome:
+def health(show_cards: bool, data: Path | None) -> Outcome:
     """Print the figures of each machine since it was cleaned, and warn before faults.
 
     Slower feeding means a dirty roller, a smaller margin dirty optics; packs and faces that are hard to read are worn.
     """
-    reports = run_async(_reports(ensure_directory(data_directory(data))))
-    fields = [_fields(report) for report in reports]
-    text = "\n\n".join(_text(report) for report in reports) or "No machine has dealt a board here yet."
-    return Outcome({"machines": fields}, text)
+    directory = ensure_directory(data_directory(data))
+    if show_cards:
+        from firmware_bridge.service.reading import record_showing
+
+        record_showing(directory, "machine health --show-cards", "")
+    reports = run_async(_reports(directory))
+    fields = [{**_fields(report), **(_faces(worn) if show_cards else {})} for report, worn in reports]
+    texts = [_text(report) + (_faces_text(worn) if show_cards else "") for report, worn in reports]
+    return Outcome({"machines": fields}, "\n\n".join(texts) or "No machine has dealt a board here yet.")
+
+
+def _faces(worn: Any) -> dict[str, Any]:
+    return {"cards": [{"card": card_name(face), "times": times} for face, times in worn.most_common()]}
+
+
+def _faces_text(worn: Any) -> str:
+    named = ", ".join(f"{card_name(face)} {times}" for face, times in worn.most_common(12))
+    return f"\n  hard to read, over all packs: {named or 'none'}"
 
 
 @machine.command("cleaned")
@@ -118,7 +133,7 @@ def _confusion_text(found: Any) -> str:
     return "\n".join(lines)
 
 
-async def _reports(directory: Path) -> list[Any]:
+async def _reports(directory: Path) -> list[tuple[Any, Any]]:
     from dealer.health import assess
     from dealer.store.health import HealthStore
     from dealer.store.journal import Journal
@@ -127,11 +142,12 @@ async def _reports(directory: Path) -> list[Any]:
     journal = Journal.open(directory / DEALING_DB)
     try:
         store = HealthStore(journal)
-        return [
-            assess(history, await store.card_troubles(machine_id))
-            for machine_id in await store.machines()
-            if (history := await store.history(machine_id))
-        ]
+        found = []
+        for machine_id in await store.machines():
+            history, worn = await store.history(machine_id), await store.card_troubles(machine_id)
+            if history:
+                found.append((assess(history, worn), worn))
+        return found
     finally:
         journal.close()
 
@@ -168,6 +184,9 @@ def _fields(report: Any) -> dict[str, Any]:
         "margin": round(report.margin, 3),
         "margin_drift": round(report.margin_drift, 5),
         "false_reads_per_100_packs": round(report.per_100_packs, 4),
+        "false_reads_odd": report.reads_odd,
+        "false_reads_even": report.reads_even,
+        "retries_per_100_packs": round(report.retries_per_100_packs, 4),
         "troubles": report.troubles,
         "warnings": [{"code": one.code, "text": one.text} for one in report.warnings],
     }

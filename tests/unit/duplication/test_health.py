@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,56 @@ def test_cards_that_stand_out_are_told_without_naming_them() -> None:
     warnings = assess(boards(5), Counter({3: 4, 40: 1})).warnings
     assert [warning.code for warning in warnings] == ["card"]
     assert warnings[0].text.startswith("1 card")
+
+
+def test_cards_that_the_feeder_got_at_a_further_try_are_counted() -> None:
+    seen = cards()
+    late = [replace(card, at_ms=card.at_ms + (250 if card.index >= 20 else 0)) for card in seen]
+    helped = [replace(card, at_ms=card.at_ms + (9000 if card.index >= 20 else 0)) for card in seen]
+    assert [measure(MACHINE, 1, some).retries for some in (seen, late, helped)] == [0, 1, 0]
+
+
+def test_a_feeder_that_slips_is_told_before_it_stops() -> None:
+    history = [replace(item, retries=int(item.board % 3 == 0)) for item in boards(60)]
+    report = assess(history)
+    assert [warning.code for warning in report.warnings] == ["feeder"]
+    assert report.retries_per_100_packs == pytest.approx(33.3, abs=0.1)
+    assert codes([replace(item, retries=int(item.board % 15 == 0)) for item in boards(60)]) == []
+
+
+def test_jams_that_come_often_are_told() -> None:
+    history = boards(60)
+    for i in (10, 20, 30):
+        history[i] = replace(history[i], trouble=Trouble.JAM)
+    assert codes(history) == ["jams"]
+
+
+def test_the_table_has_a_row_for_everything_that_is_kept() -> None:
+    history = boards(20)
+    for i, trouble in enumerate(Trouble):
+        history[i] = replace(history[i], trouble=trouble)
+    names = [name for name, _ in assess(history).rows()]
+    assert len(names) == len(set(names)) == 7 + len(Trouble)
+
+
+def test_lines_lost_between_boards_are_counted_too(tmp_path: Path) -> None:
+    async def go() -> None:
+        clock = LoopClock(asyncio.get_running_loop())
+        journal = Journal.open(tmp_path / "dealing.db", clock=clock, threaded=False)
+        store = HealthStore(journal, clock)
+        machine = FakeMachine()
+        machine.habits.fetch_s = 8
+        machine.later(3, lambda: machine.unplug(1))
+        machine.scripts = [lambda run_: machine.later(2, lambda: machine.unplug(1))]
+        made = plan(generate(range(1, 3), SeededBytes(1)), set_id="set")
+        summary = await DuplicationJob(machine, journal, made, clock=clock, health=store).run()
+        (machine_id,) = await store.machines()
+        report = assess(await store.history(machine_id))
+        assert report.troubles["line"] == summary.link_losses == 2
+        assert report.attempts == summary.attempts == 3
+        journal.close()
+
+    run(go())
 
 
 def test_the_plot() -> None:
