@@ -30,7 +30,7 @@ from firmware_bridge.service import (
     desk_backup,
     desk_recorded,
 )
-from firmware_bridge.service.api_access import Caller
+from firmware_bridge.service.api_access import Caller, origin_of
 from firmware_bridge.service.api_guard import Guard
 from firmware_bridge.service.api_openapi import document
 from firmware_bridge.service.api_operation import ROOT, Operation
@@ -116,7 +116,7 @@ def _parsed(data: bytes) -> dict[str, Any] | None:
 
 
 def _caller(request: Request, desk: Desk) -> Caller | Response:
-    address = request.client.host if request.client is not None else ""
+    address = origin_of(request.client.host) if request.client is not None else ""
     wait = desk.failures.wait(address)
     if wait:
         answer = error_response(429, "too-many-failures", "too many wrong codes from here.", "Wait a minute.")

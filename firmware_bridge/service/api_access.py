@@ -15,6 +15,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,20 @@ def write_private(path: Path, value: Any) -> None:
 def _code() -> str:
     """60 bits in three groups that can be read out over a noisy room."""
     return "-".join("".join(secrets.choice(_LETTERS) for _ in range(4)) for _ in range(3))
+
+
+def origin_of(address: str) -> str:
+    """What counts as one caller: an IPv4 address, of an IPv6 address the network, which a caller has for himself."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, IPv6Address):
+        if found.ipv4_mapped is not None:
+            return str(found.ipv4_mapped)
+        if not found.is_loopback:
+            return str(ip_network((found, 64), strict=False))
+    return str(found)
 
 
 class Failures:

@@ -9,15 +9,17 @@ import asyncio
 import contextlib
 import socket
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from firmware_bridge.errors import ConfigError
+from firmware_bridge.service.api_access import origin_of
 
 MAX_BODY = 64 * 1024
 MAX_UPLOAD = 4 * 1024 * 1024
@@ -26,6 +28,10 @@ BODY_S = 10.0
 HEADER_S = 10.0
 """Seconds for the head of a request."""
 CONNECTIONS = 2000
+CONNECTIONS_EACH = 100
+"""From one address: a phone has three, and one that wants all of them leaves some for the others."""
+OWN = frozenset({"127.0.0.1", "::1"})
+"""This computer itself, on which a whole room may be simulated."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -146,12 +152,23 @@ async def _refuse(send: Send, status: int, code: str, what: str) -> None:
 
 
 class _Protocol(H11Protocol):
-    """Closes a connection on which the head of a request does not arrive in time."""
+    """Closes a connection on which the head of a request does not arrive in time, and those of an address with too
+    many of them."""
 
     _head: asyncio.TimerHandle | None = None
+    _host = ""
+    _open: ClassVar[Counter[str]] = Counter()
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        peer = transport.get_extra_info("peername")
+        host = origin_of(peer[0]) if isinstance(peer, tuple) and peer else ""
+        if host and host not in OWN:
+            if self._open[host] >= CONNECTIONS_EACH:
+                transport.abort()
+                return
+            self._host = host
+            self._open[host] += 1
         self._watch()
 
     def data_received(self, data: bytes) -> None:
@@ -160,6 +177,11 @@ class _Protocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unwatch()
+        if self._host:
+            self._open[self._host] -= 1
+            if not self._open[self._host]:
+                del self._open[self._host]
+            self._host = ""
         super().connection_lost(exc)
 
     def _watch(self) -> None:

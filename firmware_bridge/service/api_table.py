@@ -28,6 +28,7 @@ from firmware_bridge.service.table_looks import seated
 from firmware_bridge.service.table_view import sitting_view, who_sits_here
 from firmware_bridge.wire.messages import Record, TableRecord
 from firmware_bridge.wire.record import name_auth, record_auth
+from terminals.store import ledger
 from terminals.store.desk import DeviceState, Person
 from terminals.sync import seats
 from terminals.sync.recorded import table_body
@@ -288,6 +289,10 @@ async def pin(request: Request, desk: Desk, caller: Caller, body: Mapping[str, A
     if not ok:
         for _ in range(4):  # four digits are few: five wrong ones a minute
             desk.failures.add(address)
+        if desk.failures.wait(address):
+            place = f"{section_letter(caller.section)}{caller.table}"
+            words = f"Table {place} tried the director's PIN 5 times in vain."
+            await desk.submit(lambda c: ledger.raise_alarm(c, "director-pin", place, words))
     return JSONResponse({"ok": ok, "wait": False})
 
 
