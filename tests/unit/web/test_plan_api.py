@@ -677,6 +677,34 @@ def test_a_team_event_begins_with_its_roster(tmp_path: Path, spec: str) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize(
+    ("scoring", "total"),
+    [
+        ({"method": "imps", "scale": "continuous"}, 20),
+        ({"method": "imps", "scale": "none"}, 0),
+        ({"method": "board_a_match"}, 8),
+        ({"method": "imps", "scale": "discrete"}, 20),
+    ],
+)
+def test_how_a_team_event_is_scored_is_said_at_the_start(tmp_path: Path, scoring: dict[str, str], total: int) -> None:
+    async def run() -> None:
+        async with service(tmp_path, None) as client:
+            await ok(client, "/setup/start", {"sections": [{"movement": "head-to-head:1x4"}], **scoring})
+            await play(client)
+            rows = [row for group in await ok(client, "/ranking") for row in group["rows"]]
+            assert sum(float(row["value"]) for row in rows) == pytest.approx(total)
+            # the same again: scored in the same way
+            await ok(client, "/setup/start", {"again": True, "instead": True})
+            await play(client)
+            again = [row["value"] for group in await ok(client, "/ranking") for row in group["rows"]]
+            assert again == [row["value"] for row in rows]
+            await refused(
+                client, "/setup/start", {"spec": "howell:2x2", "instead": True, "method": "x"}, "bad-value", 400
+            )
+
+    asyncio.run(run())
+
+
 def test_guide_cards_and_table_cards_are_those_of_the_plan_now(tmp_path: Path) -> None:
     async def run() -> None:
         async with service(tmp_path, "mitchell:5x4,missing=ew") as client:
