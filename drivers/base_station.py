@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from drivers.api import (
     StationConnected,
     StationDisconnected,
@@ -14,6 +12,7 @@ from drivers.api import (
 )
 from drivers.event_queue import EventQueue
 from drivers.host import SYSTEM_RANDOM, HostIdentity
+from drivers.meeting import Meeting
 from drivers.port_task import PortDown, PortEvent, PortMessage, PortTask, PortUp
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import LinkLost
@@ -34,7 +33,7 @@ class FramedBaseStation:
         self._port = PortTask(opener, host, clock, role=Role.STATION, sink=self._take, rng=rng)
         self._events: EventQueue[StationEvent] = EventQueue(EVENT_LIMIT)
         self._identity: StationIdentity | None = None
-        self._ready: asyncio.Future[StationIdentity] | None = None
+        self._meeting: Meeting[StationIdentity] = Meeting(self._port)
         self._up = False
 
     @property
@@ -56,22 +55,7 @@ class FramedBaseStation:
         """
         if self._up and self._identity is not None:
             return self._identity
-        self._ready = asyncio.get_running_loop().create_future()
-        try:
-            async with asyncio.timeout(timeout):
-                await self._port.start()
-                return await self._ready
-        except TimeoutError:
-            error = self._port.why_silent(timeout)
-            await self._port.close()
-            raise error from None
-        except BaseException:
-            await self._port.close()
-            raise
-        finally:
-            if self._ready.done() and not self._ready.cancelled():
-                self._ready.exception()
-            self._ready = None
+        return await self._meeting.wait(timeout)
 
     async def send(self, address: int, message: Message) -> None:
         """Hand a message to the link; waits while the link has too much to send. Raises LinkLost without a link."""
@@ -95,8 +79,8 @@ class FramedBaseStation:
                 if self._up:
                     self._up = False
                     await self._events.put(StationDisconnected(error.what))
-                if final and self._ready is not None and not self._ready.done():
-                    self._ready.set_exception(error)
+                if final:
+                    self._meeting.failed(error)
 
     async def _on_up(self, hello: Hello) -> None:
         before = self._identity
@@ -104,5 +88,4 @@ class FramedBaseStation:
         restarted = before is not None and (before.device_id, before.boot_id) != (hello.device_id, hello.boot_id)
         self._up = True
         await self._events.put(StationConnected(self._identity, restarted))
-        if self._ready is not None and not self._ready.done():
-            self._ready.set_result(self._identity)
+        self._meeting.met(self._identity)

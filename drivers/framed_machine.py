@@ -32,6 +32,7 @@ from drivers.api import (
 from drivers.event_queue import EventQueue
 from drivers.host import SYSTEM_RANDOM, HostIdentity
 from drivers.machine_events import event_of, reply_of, report_of, snapshot_of
+from drivers.meeting import Meeting
 from drivers.port_task import PortDown, PortEvent, PortMessage, PortTask, PortUp
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import DeviceError, LinkLost
@@ -100,8 +101,7 @@ class FramedMachine:
         self._introduced = False
         self._early: list[MachineEvent] = []
         self._info_alarm: asyncio.TimerHandle | None = None
-        self._connected_before = False
-        self._ready: asyncio.Future[MachineIdentity] | None = None
+        self._meeting: Meeting[MachineIdentity] = Meeting(self._port)
         self._commands: dict[int, _Waiting] = {}
         self._reports: deque[_Waiting] = deque()
         self._snapshots: deque[_Waiting] = deque()
@@ -127,22 +127,7 @@ class FramedMachine:
         """
         if self._introduced and self._identity is not None:
             return self._identity
-        self._ready = asyncio.get_running_loop().create_future()
-        try:
-            async with asyncio.timeout(timeout):
-                await self._port.start()
-                return await self._ready
-        except TimeoutError:
-            error = self._port.why_silent(timeout)
-            await self._port.close()
-            raise error from None
-        except BaseException:
-            await self._port.close()
-            raise
-        finally:
-            if self._ready.done() and not self._ready.cancelled():
-                self._ready.exception()
-            self._ready = None
+        return await self._meeting.wait(timeout)
 
     async def close(self) -> None:
         await self._port.close()
@@ -162,8 +147,8 @@ class FramedMachine:
                 self._on_up(hello)
             case PortDown(error=error, final=final):
                 await self._on_down(error.what)
-                if final and self._ready is not None and not self._ready.done():
-                    self._ready.set_exception(error)
+                if final:
+                    self._meeting.failed(error)
 
     def _on_up(self, hello: Hello) -> None:
         self._hello = hello
@@ -185,8 +170,7 @@ class FramedMachine:
 
     def _reject(self, error: DeviceError) -> None:
         """The machine can't be used as it is: whoever connects hears of it, and later attempts begin anew."""
-        if self._ready is not None and not self._ready.done():
-            self._ready.set_exception(error)
+        self._meeting.failed(error)
         self._port.give_up(error)
 
     async def _on_down(self, reason: str) -> None:
@@ -234,8 +218,7 @@ class FramedMachine:
         for event in early:
             await self._events.put(event)
         self._send_again()
-        if self._ready is not None and not self._ready.done():
-            self._ready.set_result(self._identity)
+        self._meeting.met(self._identity)
 
     def _send_again(self) -> None:
         for waiting in (*self._commands.values(), *self._reports, *self._snapshots):

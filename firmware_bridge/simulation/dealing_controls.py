@@ -241,7 +241,7 @@ CONTROLS: tuple[Control, ...] = (
     Control("pack_colour", Rates(wrong_pack=0.5), boards=4),
     Control("confirmation", Rates(wrong_board=0.5), without=_BLIND, boards=30),
     Control("present", Rates(pull=0.01), (_overlook(FaultCode.BOARD_PULLED), _DONE_CONTENT), boards=12),
-    Control("continuity", Rates(unplug=0.01), (_careless_hands_while_unplugged,), boards=12),
+    Control("continuity", Rates(unplug=0.01), (_careless_hands_while_unplugged,), boards=6),
     Control("faults", Rates(gate_stuck=0.01), (_tell_but_go_on,), without=Capability.EXIT, boards=12),
     Control("hands", Rates(jam=0.01, wrong_pocket=0.5), boards=8),
     Control("job", Rates(), (_swap_routes, _DONE_CONTENT, *_ANOTHER), boards=2),

@@ -1,0 +1,52 @@
+"""The first meeting with a device: whoever connects waits here until the driver knows whom it has before it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Generic, TypeVar
+
+from drivers.port_task import PortTask
+from firmware_bridge.errors import FirmwareBridgeError
+
+Identity = TypeVar("Identity")
+
+
+class Meeting(Generic[Identity]):
+    """Belongs to the owner of ``port``, who says ``met`` or ``failed`` while somebody waits in ``wait``."""
+
+    def __init__(self, port: PortTask) -> None:
+        self._port = port
+        self._coming: asyncio.Future[Identity] | None = None
+
+    async def wait(self, timeout: float) -> Identity:
+        """Open the port and shake hands. Raises DeviceError, LinkLost or ProtocolMismatch, in words for people.
+
+        Whatever goes wrong, the port is closed again, and it may be tried once more.
+        """
+        coming: asyncio.Future[Identity] = asyncio.get_running_loop().create_future()
+        self._coming = coming
+        try:
+            async with asyncio.timeout(timeout):
+                await self._port.start()
+                return await coming
+        except TimeoutError:
+            error = self._port.why_silent(timeout)
+            await self._port.close()
+            raise error from None
+        except BaseException:
+            await self._port.close()
+            raise
+        finally:
+            if coming.done() and not coming.cancelled():
+                coming.exception()  # seen, even if the time ran out at the same moment
+            self._coming = None
+
+    def met(self, identity: Identity) -> None:
+        """The device has introduced itself."""
+        if self._coming is not None and not self._coming.done():
+            self._coming.set_result(identity)
+
+    def failed(self, error: FirmwareBridgeError) -> None:
+        """It can't be used, and no further attempt is made."""
+        if self._coming is not None and not self._coming.done():
+            self._coming.set_exception(error)
