@@ -1,7 +1,8 @@
 """How fast scoring is: ``python benchmarks/scoring.py [--json]``.
 
-Measures one new result in a 100-table field of 30 boards (board, totals and ranking), a full recalculation of that
-field, and one field of 3,000 tables, beside a plain ``Fraction`` implementation that must give the same numbers.
+Measures one new result in a 100-table field of 30 boards (board, totals and ranking), the same in a running event of
+seven sections across the field, a full recalculation of that field, and one field of 3,000 tables, beside a plain
+``Fraction`` implementation that must give the same numbers.
 The figures are reported with the machine that made them; nothing is asserted about time.
 """
 
@@ -23,11 +24,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from plain_scoring import plain_session
 
 from dealer.cards import Seat
+from firmware_bridge.service.ranking_live import LiveScore
 from terminals.contract import Contract, Doubling, Strain
+from terminals.movement.catalog import build
 from terminals.result import Artificial, Average, Played
 from terminals.scoring.engine import SessionEngine
 from terminals.scoring.lines import Contestant, ResultLine, two_winners
 from terminals.scoring.session import score_session
+from terminals.settings import EventSettings
+from terminals.store.results import CurrentResult
+from terminals.store.values import PlayKey, PlayStatus
+from terminals.sync.conditions import Conditions
+from terminals.sync.event_score import score_event
+from terminals.sync.setup import new_event
 
 
 def field(tables: int, boards: int, seed: int) -> list[ResultLine]:
@@ -57,6 +66,41 @@ def peak_memory() -> float:
 
 def seconds(start: float) -> float:
     return time.perf_counter() - start
+
+
+def running_event(updates: int) -> dict[str, object]:
+    """A new result as the running event takes it in: seven sections of 15 tables across the field, 30 boards."""
+    rng = random.Random(3)
+    movement = build("mitchell:15x2")
+    setup = new_event(1, "benchmark", dict.fromkeys(range(1, 8), movement), EventSettings(across=True))
+    contracts = [
+        Contract(rng.randint(1, 5), Strain(rng.randint(1, 5)), Doubling(0), Seat(rng.randrange(4))) for _ in range(9)
+    ]
+    plays = [
+        PlayKey(section.letter, board, seating.ns, seating.ew)
+        for seating in movement.seatings
+        for board in seating.boards
+        for section in setup.sections
+    ]
+    rows: dict[PlayKey, CurrentResult] = {}
+    live, conditions, cpu = LiveScore(), Conditions(), []
+    for number, play in enumerate(plays):
+        result = Played(rng.choice(contracts), rng.randint(6, 12))
+        rows[play] = CurrentResult(play, result, PlayStatus.CONFIRMED, (), (), False, 1, 1, 1, 1, number)
+        if number < len(plays) - updates:
+            continue
+        busy = time.process_time()
+        live.touched(play)
+        score = live.score(setup, rows, conditions)
+        cpu.append(time.process_time() - busy)
+    if score.rankings != score_event(setup, rows.values(), conditions).rankings:
+        raise SystemExit("the running event differs")
+    cpu = sorted(cpu[1:])  # the first one counts everything that was there
+    return {
+        "event_tables": 105,
+        "event_update_cpu_ms_median": round(statistics.median(cpu) * 1000, 2),
+        "event_update_cpu_ms_worst": round(cpu[-1] * 1000, 2),
+    }
 
 
 def measure(boards: int, tables: int, national: int, updates: int) -> dict[str, object]:
@@ -108,6 +152,7 @@ def measure(boards: int, tables: int, national: int, updates: int) -> dict[str, 
         "update_ms_worst": round(max(times) * 1000, 2),
         "update_cpu_ms_median": round(statistics.median(cpu) * 1000, 2),
         "update_cpu_ms_worst": round(max(cpu) * 1000, 2),
+        **running_event(updates),
         "full_ms": round(full * 1000, 1),
         "plain_full_ms": round(plain_full * 1000, 1),
         "national_tables": national,
