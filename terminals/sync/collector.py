@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from drivers.api import StationConnected, StationDisconnected, StationEvent
 from firmware_bridge.wire.messages import (
+    BY_CLASS,
     Ask,
     Call,
     Credit,
@@ -20,6 +21,7 @@ from firmware_bridge.wire.messages import (
     DirectorAuth,
     EntryCheck,
     Message,
+    Nak,
     NameRecord,
     NameSearch,
     Record,
@@ -27,6 +29,7 @@ from firmware_bridge.wire.messages import (
     RecordNak,
     Resend,
     TableRecord,
+    TableSettings,
     TakeOver,
     TermEvents,
     TermGone,
@@ -128,6 +131,10 @@ class Collector(Asking):
             terminal.status = message
             terminal.held_upto = message.waiting + (0 if terminal.current is None else terminal.current.verified)
             return self._status(terminal, message, now)
+        if isinstance(message, Nak):
+            if message.kind == BY_CLASS[TableSettings].kind:
+                terminal.takes_settings = False  # an older program, which goes on without
+            return []
         if isinstance(message, TermEvents):
             self._events(terminal, message)
             return []

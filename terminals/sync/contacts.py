@@ -131,7 +131,7 @@ class Contacts:
         for terminal in self.terminals:
             if terminal.admitted and terminal.present:
                 told = table_settings(setup.settings_of(terminal.section))
-                if told != table_settings(before.settings_of(terminal.section)):
+                if terminal.takes_settings and told != table_settings(before.settings_of(terminal.section)):
                     out.append(self._to(terminal, told))
                 out += self._plan(terminal, now)
         return out
@@ -188,6 +188,8 @@ class Contacts:
             before.present = False
         terminal.station, terminal.address = station, address
         self._terminals[station, address] = terminal
+        if terminal.firmware != hello.firmware:
+            terminal.takes_settings = True
         terminal.model, terminal.firmware, terminal.boot_id = hello.model, hello.firmware, hello.boot_id
         terminal.present, terminal.last_seen = True, now
         terminal.plan_sent, terminal.told = None, ""
@@ -214,7 +216,7 @@ class Contacts:
         if terminal.admitted:
             text = "" if terminal.table else ASIDE
             out = [self._admit(terminal, Admission.ADMITTED, text), self._to(terminal, Credit(self.credit))]
-            if terminal.table:
+            if terminal.table and terminal.takes_settings:
                 out.append(self._to(terminal, table_settings(self._setup.settings_of(terminal.section))))
             if terminal.parts:
                 self._put(TakeParts(terminal.device, terminal.parts))

@@ -63,6 +63,7 @@ class Terminal:
     questions: int = 0  # that wait for the store
     ask_allowance: float = 0.0
     asked_at: float = -1e9
+    takes_settings: bool = True  # False for an older program, that has answered TABLE_SETTINGS by NAK
     menu_open: bool = False  # the director's menu was opened at it since it introduced itself
     tells_events: bool = False  # it says itself which of its records belong to which event
     parts: tuple[tuple[int, int, int], ...] = ()  # what it said while it was not admitted

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sync_fakes import FakeHost, FakeTerminal, an_event, body
 
-from firmware_bridge.wire.messages import Admit, DirectorAsk, DirectorNonce, DirectorOpen, TakeOver
-from firmware_bridge.wire.numbers import Admission, DirectorAnswer
+from firmware_bridge.wire.messages import (
+    Admit,
+    DirectorAsk,
+    DirectorNonce,
+    DirectorOpen,
+    Nak,
+    TableSettings,
+    TakeOver,
+)
+from firmware_bridge.wire.numbers import Admission, DirectorAnswer, NakReason, TableSetting
 from firmware_bridge.wire.record import director_proof
 from terminals.store import desk
 from terminals.store.desk import DeviceState
@@ -158,3 +167,40 @@ def test_a_free_table_can_be_taken_as_well(tmp_path: Path) -> None:
     assert take(host, spare, PIN) == []
     assert spare.admitted
     host.close()
+
+
+# --- what terminals are told of the settings ---------------------------------------------------------------------
+
+
+def told(terminal: FakeTerminal) -> list[int]:
+    return [one.settings for one in terminal.seen if isinstance(one, TableSettings)]
+
+
+def test_settings_come_with_the_admission_and_with_every_change(host: FakeHost) -> None:
+    terminal = host.introduce(FakeTerminal(0xA1, 1))
+    usual = TableSetting(told(terminal)[-1])
+    assert TableSetting.CONFIRM in usual
+    assert TableSetting.DIRECTOR_PIN in usual
+    assert TableSetting.AUCTION not in usual
+    changed = host.setup.with_changed_settings({"auction": True, "director_pin": ""})
+    host._deliver(host.collector.set_setup(changed, host.now))
+    assert told(terminal)[-1] == usual ^ TableSetting.AUCTION ^ TableSetting.DIRECTOR_PIN
+    count = len(told(terminal))
+    host._deliver(host.collector.set_setup(changed, host.now))
+    assert len(told(terminal)) == count, "nothing has changed"
+
+
+def test_a_terminal_of_an_older_program_is_asked_once_and_then_left_alone(host: FakeHost) -> None:
+    terminal = host.introduce(FakeTerminal(0xA1, 1))
+    host.give(terminal, Nak(NakReason.UNSUPPORTED, 0x6A, 0))
+    host.run()
+    count = len(told(terminal))
+    host.introduce(terminal)
+    host._deliver(host.collector.set_setup(host.setup.with_changed_settings({"auction": True}), host.now))
+    assert len(told(terminal)) == count
+    terminal.enter(body())
+    host.run()
+    assert terminal.waiting() == []
+    host.give(terminal, replace(terminal.hello(), firmware="2"))
+    host.run()
+    assert len(told(terminal)) == count + 1, "it has another program now"
