@@ -16,6 +16,7 @@ from terminals.store import data_connector as store
 from terminals.store import desk, ledger, results
 from terminals.store.desk import DeskEvent
 from terminals.store.values import PlayKey, PlayState, ResultEvent
+from terminals.sync import ruling_log
 from terminals.sync.projection import resolve
 from terminals.sync.setup import MAX_SECTIONS, section_letter
 
@@ -55,7 +56,7 @@ def advance(connection: Connection, structure: Structure, limit: int | None = No
             if kind == "result" and subject in made:
                 _result(connection, structure, made[subject], histories)
             elif kind == "desk" and subject in said:
-                _call(connection, structure, said[subject])
+                _desk_item(connection, structure, said[subject])
     results.set_reader_position(connection, name, position)
 
 
@@ -63,12 +64,21 @@ def _result(
     connection: Connection, structure: Structure, event: ResultEvent, histories: dict[PlayKey, list[ResultEvent]]
 ) -> None:
     section = structure.section_of(event.play.section)
-    if section is None or event.play.play != 1:
-        return  # the protocol has no word for a second play of a board (Law 15)
+    if section is None:
+        return
+    play = event.play
+    where = f"section {section.letter}, board {play.board}, pairs {play.ns} and {play.ew}"
+    if play.play != 1:
+        # The protocol has no word for a second play of a board (Law 15).
+        _unsaid(connection, f"play {play}", f"a second play of a board ({where})")
+        return
     state = _state(connection, structure, event.play, event.number, histories)
     place = place_of(section, event.play, state.round or event.round, state.table or event.table)
     if not place.round or not place.table:
-        return  # a play that no table has: nothing in the protocol could name it
+        # Nothing in the protocol could name it.
+        if state.content is not None:
+            _unsaid(connection, f"play {play}", f"a result of pairs that meet at no table ({where})")
+        return
     session = structure.session_of(section)
     key = place.key(section.letters)
     known = store.state(connection, structure.event, session, "result", key)
@@ -127,8 +137,27 @@ def _left(
 def _tell(connection: Connection, section: Section, place: Place, told: Told) -> None:
     if told.lost:
         where = f"section {section.letter}, table {place.table}, board {place.board}"
-        text = f"The scoring program can't be told {told.lost} ({where}). Enter it there by hand."
-        ledger.raise_alarm(connection, ALARM, f"result {place.key(section.letters)}", text)
+        _unsaid(connection, f"result {place.key(section.letters)}", f"{told.lost} ({where})")
+
+
+def _unsaid(connection: Connection, subject: str, what: str) -> None:
+    text = f"The scoring program can't be told {what}. Enter it there by hand."
+    ledger.raise_alarm(connection, ALARM, subject, text)
+
+
+def _desk_item(connection: Connection, structure: Structure, item: DeskEvent) -> None:
+    """What the director did beside results: calls are queued, the rest has no words in the protocol."""
+    if item.kind in ("call", "call-answered"):
+        _call(connection, structure, item)
+    elif item.kind == "penalty":
+        who = f"{item.data.get('section')}{item.data.get('pair')}"
+        _unsaid(connection, f"penalty {item.number}", f"a penalty or bonus for {who}")
+    elif item.kind == ruling_log.RULING:
+        if item.data.get("penalty"):
+            letter, number, *_ = item.data["penalty"]
+            _unsaid(connection, f"penalty {item.number}", f"a penalty or bonus for {letter}{number}")
+        if item.data.get("forms"):
+            _unsaid(connection, f"fouled {item.number}", f"that board {item.data.get('board')} was fouled (Law 87)")
 
 
 # --- calls of the director ---------------------------------------------------------------------------------------
@@ -139,8 +168,6 @@ def call_key(letters: str, table: int) -> str:
 
 
 def _call(connection: Connection, structure: Structure, item: DeskEvent) -> None:
-    if item.kind not in ("call", "call-answered"):
-        return
     named = item.data.get("section")
     letter = str(named or "")
     if isinstance(named, int):

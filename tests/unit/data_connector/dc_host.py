@@ -121,6 +121,11 @@ class Host:
         with self.database.transaction() as connection:
             ingest(connection, self.setup, [job])
 
+    def log(self, kind: str, data: dict[str, Any]) -> None:
+        """Something else happens at the desk."""
+        with self.database.transaction() as connection:
+            desk.append_desk(connection, self.event, desk.DeskEvent(kind, data, "Ann"))
+
     def direct(self, act: Any, actor: str = "Ann") -> Any:
         with self.database.transaction() as connection:
             return act(Director(connection, self.setup, By(actor)))

@@ -210,9 +210,28 @@ def test_a_ruling_at_no_table_is_not_told_and_one_that_can_not_be_said_is_alarme
     ok(client.initialize(full_event()))
     host.direct(lambda d: d.rule(PlayKey("A", 1, 1, 3), PassedOut()))
     assert client.poll_for_results(events.SESSION) == []
+    assert any("meet at no table (section A, board 1, pairs 1 and 3)" in text for text in host.alarms())
+    host.direct(lambda d: d.rule(PlayKey("A", 2, 1, 2, play=2), PassedOut()))
+    assert client.poll_for_results(events.SESSION) == []
+    assert any("second play" in text for text in host.alarms())
     host.direct(lambda d: d.artificial(PlayKey("A", 1, 1, 2), FixedPercent(Fraction(55)), Average.EVEN))
     assert [one.level for one in client.poll_for_results(events.SESSION)] == [-10]
     assert any("by hand" in text for text in host.alarms())
+
+
+def test_penalties_and_fouled_boards_are_told_to_the_desk_as_unsayable(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    penalty = {"section": "A", "pair": 7, "amount": "-1/4", "unit": "top", "reason": "late", "law": "90"}
+    host.log("penalty", penalty)
+    host.log(
+        "ruling", {"law": "87", "board": 3, "forms": [["A", 3, 1, 2, 1, "B"]], "penalty": ["A", 2, "-1/10", "top"]}
+    )
+    assert client.poll_for_results(events.SESSION) == []
+    told = "\n".join(host.alarms())
+    assert "bonus for A7" in told
+    assert "bonus for A2" in told
+    assert "board 3 was fouled" in told
 
 
 def test_a_known_name_without_a_number_is_no_news(host: Host) -> None:
