@@ -27,14 +27,15 @@ def results() -> None:
 @results.command()
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Directory for the pages.")
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory of the running service.")
+@click.option("--language", default="en", show_default=True, help="Language of the pages, such as pl.")
 @command("results publish")
-def publish(out: Path, data: Path | None) -> Outcome:
+def publish(out: Path, data: Path | None, language: str) -> Outcome:
     """Write the published results of a running service as static pages: ranking, travellers, scorecards."""
     from firmware_bridge.cli.td import Service
     from firmware_bridge.config import data_directory
     from firmware_bridge.web.publish import from_service
 
-    written = from_service(Service(data_directory(data)).ask, out)
+    written = from_service(Service(data_directory(data)).ask, out, language)
     return Outcome({"out": str(out), "pages": len(written)}, f"{len(written)} pages in {out}.")
 
 

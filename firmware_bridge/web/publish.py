@@ -13,8 +13,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from firmware_bridge.errors import ConfigError, EntryError
+from firmware_bridge.errors import ConfigError, EntryError, ExitStatus
 from firmware_bridge.web.pages import read_files
+from firmware_bridge.web.pictures import distribution, rounds, signed
+from firmware_bridge.web.words import DEFAULT, Words, read_words
 
 STYLE = "style.css"
 
@@ -31,12 +33,17 @@ class Board:
 
 
 def publish(
-    out: Path, results: dict[str, Any], boards: Sequence[Board], scorecards: Sequence[dict[str, Any]]
+    out: Path,
+    results: dict[str, Any],
+    boards: Sequence[Board],
+    scorecards: Sequence[dict[str, Any]],
+    standings: Sequence[dict[str, Any]] = (),
+    language: str = DEFAULT,
 ) -> list[Path]:
     """Write the pages into ``out``, each under a temporary name first; gives what was written.
 
-    results: as ``/api/v1/public/results`` gives it. Raises EntryError when they are not published, ConfigError when
-    the directory can't be written.
+    results: as ``/api/v1/public/results`` gives it; standings: as ``/public/rounds``, for the charts. Raises EntryError
+    when they are not published or the language is not there, ConfigError when the directory can't be written.
     """
     if results["state"] != "published":
         raise EntryError(
@@ -44,12 +51,20 @@ def publish(
             next_step="Publish them first, at the desk or with: firmware-bridge td publish",
             code="not-published",
         )
-    many = len(results["sections"]) > 1
-    files = {STYLE: _style(), "index.html": _index(results, many)}
+    known = read_words(read_files())
+    if language not in known:
+        raise EntryError(
+            f"there are no words in the language {language!r}.",
+            next_step=f"Known: {', '.join(sorted(known))}.",
+            code="no-language",
+            exit_status=ExitStatus.USAGE,
+        )
+    writer = _Writer(results, known[language], list(standings))
+    files = {STYLE: _style(), "index.html": writer.index()}
     for board in boards:
-        files[board_name(board.view["section"], board.view["board"])] = _board(results["name"], board, many)
+        files[board_name(board.view["section"], board.view["board"])] = writer.board(board)
     for card in scorecards:
-        files[pair_name(card["section"], card["pair"])] = _scorecard(results["name"], card, many)
+        files[pair_name(card["section"], card["pair"])] = writer.scorecard(card)
     written = []
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -66,7 +81,7 @@ def publish(
     return written
 
 
-def from_service(ask: Any, out: Path) -> list[Path]:
+def from_service(ask: Any, out: Path, language: str = DEFAULT) -> list[Path]:
     """Publish what a running service shows: ``ask(path)`` gives the JSON of a path below ``/api/v1``."""
     results = ask("/public/results")
     boards, cards = [], []
@@ -74,7 +89,8 @@ def from_service(ask: Any, out: Path) -> list[Path]:
         letter = section["letter"]
         boards += [Board(ask(f"/public/boards/{letter}/{number}")) for number in section["boards"]]
         cards += [ask(f"/public/pairs/{letter}/{pair}") for pair in section["pairs"]]
-    return publish(out, results, boards, cards)
+    standings = ask("/public/rounds") if results["state"] == "published" else ()
+    return publish(out, results, boards, cards, standings, language)
 
 
 def board_name(section: str, board: int) -> str:
@@ -90,71 +106,135 @@ def _style() -> str:
     return files["base.css"].decode() + files["results.css"].decode()
 
 
-def _page(title: str, event: str, *body: str) -> str:
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n"
-        f'<link rel="stylesheet" href="{STYLE}">\n</head>\n<body>\n'
-        f'<header class="top"><h1>{escape(event)}</h1></header>\n<main>\n'
-        + "\n".join(body)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+class _Writer:
+    """Makes the pages of one event in one language."""
 
+    def __init__(self, results: dict[str, Any], words: Words, standings: list[dict[str, Any]]) -> None:
+        self.results = results
+        self.words = words
+        self.standings = standings
+        self.many = len(results["sections"]) > 1
+        self.back = f'<p><a href="index.html">&larr; {escape(words.get("ranking"))}</a></p>'
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    top = "".join(f"<th>{escape(name)}</th>" for name in head)
-    lines = "\n".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>\n{lines}\n</tbody></table></div>'
+    def _page(self, title: str, *body: str) -> str:
+        return (
+            f'<!doctype html>\n<html lang="{escape(self.words.code)}">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{escape(title)}</title>\n"
+            f'<link rel="stylesheet" href="{STYLE}">\n</head>\n<body>\n'
+            f'<header class="top"><h1>{escape(self.results["name"])}</h1></header>\n<main>\n'
+            + "\n".join(part for part in body if part)
+            + "\n</main>\n</body>\n</html>\n"
+        )
 
+    def _table(self, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+        top = "".join(f"<th>{escape(name)}</th>" for name in head)
+        lines = "\n".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+        return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>\n{lines}\n</tbody></table></div>'
 
-def _index(results: dict[str, Any], many: bool) -> str:
-    parts = []
-    for group in results["groups"]:
+    def _card(self, title: str, *body: str) -> str:
+        whole = "".join(body)
+        return f'<section class="card"><h2>{escape(title)}</h2>{whole}</section>' if whole else ""
+
+    def index(self) -> str:
+        t, parts = self.words.get, []
+        who = {"teams": "results.team", "individual": "results.player"}.get(_format(self.results), "results.who")
+        for group in self.results["groups"]:
+            rows = (
+                (
+                    escape(row["place"]),
+                    f'<a href="{pair_name(row["section"], row["pair"])}">'
+                    f"{escape(row['section'] if self.many else '')}{row['pair']} {escape(row['names'])}</a>",
+                    escape(row["value"]),
+                    str(row["boards"]),
+                )
+                for row in group["rows"]
+            )
+            name = t(group["direction"]) if group.get("direction") else group["name"] or t("ranking")
+            parts.append(self._card(name, self._table((t("place"), t(who), t("results.value"), t("boards")), rows)))
+        parts.append(self._card(t("chart.over-rounds"), rounds(self.standings, self.words)))
+        for section in self.results["sections"]:
+            links = " ".join(
+                f'<a class="button" href="{board_name(section["letter"], number)}">{number}</a>'
+                for number in section["boards"]
+            )
+            title = t("results.boards-of", section=section["letter"]) if self.many else t("boards")
+            parts.append(self._card(title, f'<div class="links">{links}</div>'))
+        state = "" if self.results.get("final") else f'<p class="soft">{escape(t("results.provisional"))}</p>'
+        return self._page(self.results["name"], state, *parts)
+
+    def board(self, board: Board) -> str:
+        t, view = self.words.get, board.view
+        teams = {str(pair): team for pair, team in (view.get("teams") or {}).items()}
         rows = (
             (
-                escape(row["place"]),
-                f'<a href="{pair_name(row["section"], row["pair"])}">'
-                f"{escape(row['section'] if many else '')}{row['pair']} {escape(row['names'])}</a>",
-                escape(row["value"]),
-                str(row["boards"]),
+                _who(view["section"], line["ns"], line["ns_names"], teams),
+                _who(view["section"], line["ew"], line["ew_names"], teams),
+                escape(line["text"]),
+                signed(line["score"]),
+                escape(str(line["percent"] if line["percent"] is not None else line["ns_points"] or "")),
             )
-            for row in group["rows"]
+            for line in view["lines"]
         )
-        table = _table(("Place", "Pair", "Result", "Boards"), rows)
-        parts.append(f'<section class="card"><h2>{escape(group["name"] or "Ranking")}</h2>{table}</section>')
-    for section in results["sections"]:
-        links = " ".join(
-            f'<a class="button" href="{board_name(section["letter"], number)}">{number}</a>'
-            for number in section["boards"]
+        name = t("board", board=f"{view['section'] if self.many else ''}{view['board']}")
+        vulnerable = self.words.words.get(f"vulnerable.{view['vulnerable']}", view["vulnerable"])
+        about = t("dealer-vulnerable", dealer=view["dealer"], vulnerable=vulnerable)
+        head = ("NS", "EW", t("contract"), t("score"), t("ns-percent"))
+        makes = board.makes or (view.get("deal") or {}).get("makes")
+        return self._page(
+            name,
+            self.back,
+            self._card(
+                name,
+                f'<p class="soft">{escape(about)}</p>',
+                _deal(view),
+                self._makes(makes),
+                self._table(head, rows),
+            ),
+            self._card(t("chart.scores"), distribution(view["lines"], self.words)),
         )
-        title = f"Boards, section {escape(section['letter'])}" if many else "Boards"
-        parts.append(f'<section class="card"><h2>{title}</h2><div class="links">{links}</div></section>')
-    state = "" if results.get("final") else '<p class="soft">Provisional: corrections are still possible.</p>'
-    return _page(results["name"], results["name"], state, *parts)
 
+    def _makes(self, makes: dict[str, dict[str, int]] | None) -> str:
+        if not makes:
+            return ""
+        strains = ("NT", "S", "H", "D", "C")
+        rows = ((seat, *(str(makes[seat][one]) for one in strains)) for seat in "NSEW" if seat in makes)
+        return f"<h3>{escape(self.words.get('results.double-dummy'))}</h3>" + self._table(("", *strains), rows)
 
-_BACK = '<p><a href="index.html">&larr; Ranking</a></p>'
-
-
-def _board(event: str, board: Board, many: bool) -> str:
-    view = board.view
-    rows = (
-        (
-            _pair(view["section"], line["ns"], line["ns_names"]),
-            _pair(view["section"], line["ew"], line["ew_names"]),
-            escape(line["text"]),
-            _signed(line["score"]),
-            escape(str(line["percent"] if line["percent"] is not None else line["ns_points"] or "")),
+    def scorecard(self, card: dict[str, Any]) -> str:
+        t = self.words.get
+        teams = card.get("format") == "teams"
+        rows = (
+            (
+                str(line["round"]),
+                f'<a href="{board_name(card["section"], line["board"])}">{line["board"]}</a>',
+                escape(line["direction"]),
+                " + ".join(
+                    f'<a href="{pair_name(card["section"], one)}">{one}</a>'
+                    for one in line.get("against") or [line["opponents"]]
+                )
+                + f" {escape(line['names'])}",
+                escape(line["text"]),
+                signed(line["score"]),
+                escape(str(line["percent"] if line["percent"] is not None else line["points"] or "")),
+            )
+            for line in card["lines"]
         )
-        for line in view["lines"]
-    )
-    name = f"Board {escape(view['section']) if many else ''}{view['board']}"
-    table = _table(("NS", "EW", "Contract", "Score", "NS %"), rows)
-    makes = board.makes or (view.get("deal") or {}).get("makes")
-    about = f'<p class="soft">Dealer {view["dealer"]}, vulnerable {escape(view["vulnerable"])}</p>'
-    body = f'<section class="card"><h2>{name}</h2>{about}{_deal(view)}{_makes(makes)}{table}</section>'
-    return _page(name, event, _BACK, body)
+        number = f"{card['section'] if self.many else ''}{card['pair']}"
+        name = f"{t('team', team=number) if teams else t('pair', pair=number)} {card['names']}"
+        head = (t("round-label"), t("results.board"), "", t("results.against"), t("contract"), t("score"), "%")
+        own = f"{card['section']}{card['pair']}"
+        return self._page(
+            name,
+            self.back,
+            self._card(name, self._table(head, rows)),
+            self._card(t("chart.over-rounds"), rounds(self.standings, self.words, own=own)),
+        )
+
+
+def _format(results: dict[str, Any]) -> str:
+    sections = results["sections"]
+    return str(sections[0].get("format", "pairs")) if sections else "pairs"
 
 
 def _deal(view: dict[str, Any]) -> str:
@@ -163,43 +243,13 @@ def _deal(view: dict[str, Any]) -> str:
         return ""
     hands = []
     for seat in "NESW":
-        suits = [
-            f'<div><span class="{"red" if at in (1, 2) else ""}">{"♠♥♦♣"[at]}</span> {escape(cards) or "&ndash;"}</div>'
-            for at, cards in enumerate(deal[seat].split("."))
-        ]
+        suits = []
+        for at, cards in enumerate(deal[seat].split(".")):
+            shown = escape(cards.replace("T", "10")) or "&ndash;"
+            suits.append(f'<div><span class="{"red" if at in (1, 2) else ""}">{"♠♥♦♣"[at]}</span> {shown}</div>')
         hands.append(f'<div class="{seat}"><strong>{seat}</strong><div class="hand">{"".join(suits)}</div></div>')
     return f'<div class="deal">{"".join(hands)}<div class="C soft">{view["board"]}</div></div>'
 
 
-def _makes(makes: dict[str, dict[str, int]] | None) -> str:
-    if not makes:
-        return ""
-    strains = ("NT", "S", "H", "D", "C")
-    rows = ((seat, *(str(makes[seat][one]) for one in strains)) for seat in "NSEW" if seat in makes)
-    return "<h3>Double dummy tricks</h3>" + _table(("", *strains), rows)
-
-
-def _scorecard(event: str, card: dict[str, Any], many: bool) -> str:
-    rows = (
-        (
-            str(line["round"]),
-            f'<a href="{board_name(card["section"], line["board"])}">{line["board"]}</a>',
-            escape(line["direction"]),
-            _pair(card["section"], line["opponents"], line["names"]),
-            escape(line["text"]),
-            _signed(line["score"]),
-            escape(str(line["percent"] if line["percent"] is not None else line["points"] or "")),
-        )
-        for line in card["lines"]
-    )
-    name = f"Pair {escape(card['section']) if many else ''}{card['pair']} {escape(card['names'])}"
-    table = _table(("Round", "Board", "", "Against", "Contract", "Score", "%"), rows)
-    return _page(f"Pair {card['pair']}", event, _BACK, f'<section class="card"><h2>{name}</h2>{table}</section>')
-
-
-def _pair(section: str, pair: int, names: str) -> str:
-    return f'<a href="{pair_name(section, pair)}">{pair}</a> {escape(names)}'
-
-
-def _signed(score: int | None) -> str:
-    return "" if score is None else "0" if score == 0 else f"{score:+d}".replace("-", "−")
+def _who(section: str, pair: int, names: str, teams: dict[str, int]) -> str:
+    return f'<a href="{pair_name(section, teams.get(str(pair), pair))}">{pair}</a> {escape(names)}'
