@@ -152,6 +152,9 @@ def _desk_item(connection: Connection, structure: Structure, item: DeskEvent) ->
     elif item.kind == "penalty":
         who = f"{item.data.get('section')}{item.data.get('pair')}"
         _unsaid(connection, f"penalty {item.number}", f"a penalty or bonus for {who}")
+    elif item.kind == "happening" and item.actor != PROGRAM:
+        text = f"The scoring program does not know of the change of plan in section {item.data.get('section')}."
+        ledger.raise_alarm(connection, ALARM, f"plan {item.number}", f"{text} Make it there too.")
     elif item.kind == ruling_log.RULING:
         if item.data.get("penalty"):
             letter, number, *_ = item.data["penalty"]

@@ -232,6 +232,9 @@ def test_penalties_and_fouled_boards_are_told_to_the_desk_as_unsayable(host: Hos
     assert "bonus for A7" in told
     assert "bonus for A2" in told
     assert "board 3 was fouled" in told
+    host.log("happening", {"section": "A", "event": {"is": "late-pair"}})
+    assert client.poll_for_results(events.SESSION) == []
+    assert any("change of plan in section A" in text for text in host.alarms())
 
 
 def test_a_known_name_without_a_number_is_no_news(host: Host) -> None:
