@@ -14,6 +14,7 @@ from firmware_bridge.service import desk_draw, desk_plan, desk_sections, desk_se
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_scoring import remember
 from firmware_bridge.service.desk_values import whole_of
 from terminals.movement.catalog import KINDS
 from terminals.sync.setup import movement_to_dict, section_letter
@@ -44,7 +45,9 @@ async def check(request: Request, desk: Desk, caller: Caller, body: Body) -> Res
 
 
 async def start(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
-    return JSONResponse(await desk_setup.start(desk, body))
+    begun = await desk_setup.start(desk, body)
+    await remember(desk)
+    return JSONResponse(begun)
 
 
 async def previous(request: Request, desk: Desk, caller: Caller) -> Response:

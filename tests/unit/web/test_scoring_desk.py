@@ -17,6 +17,7 @@ from terminals.interop.audit import audit_event
 from terminals.interop.results_json import read_results_json
 from terminals.interop.usebio_read import read_usebio
 from terminals.scoring.imps import imps
+from terminals.scoring.profile_file import load_profile
 from terminals.scoring.vp import continuous_vp, discrete_vp, percent_vp
 from terminals.settings import EventSettings
 from terminals.store import desk as desk_store
@@ -329,6 +330,19 @@ def test_the_profile_is_kept_with_the_event(tmp_path: Path) -> None:
         assert client.desk.profile.name == "wbf"
 
     running(tmp_path, "mitchell:3x2", again)
+
+
+def test_an_event_keeps_the_profile_that_it_began_with(tmp_path: Path) -> None:
+    async def run(client: Client) -> None:
+        begun = {"name": "Thursday", "spec": "mitchell:3x2", "settings": {"profile": "ebu"}, "method": "butler"}
+        assert (await client.post("/setup/start", begun)).status_code == 200
+        assert client.desk.facts.decided.stored == load_profile("ebu")
+        assert (await client.get("/scoring")).json()["method"] == "butler"
+        await act(client, "settings", {"settings": {"profile": "wbf"}})
+        assert client.desk.facts.decided.stored is None
+        assert client.desk.profile.name == "wbf"
+
+    running(tmp_path, "mitchell:3x2", run)
 
 
 def test_sections_are_scored_across_or_apart_after_play(tmp_path: Path) -> None:
