@@ -33,6 +33,7 @@ from firmware_bridge.wire.record import RecordBody, record_crc
 from hwsim import codec, messages
 from hwsim.numbers import Kind, Role
 from hwsim.session import Message, Session, SessionUp
+from hwsim.station.device import ACCEPTS
 from terminals.settings import EventSettings
 from terminals.store.values import RawRecord, RecordKey
 from terminals.sync.collector import Collector
@@ -43,9 +44,6 @@ from terminals.sync.service import SyncService
 from terminals.sync.setup import new_event
 
 PER_STATION = 125
-ACCEPTS = frozenset(
-    {Kind.ADMIT, Kind.TABLE_PLAN, Kind.TEXT, Kind.RECORD_ACK, Kind.RECORD_NAK, Kind.RESEND, Kind.CREDIT}
-)
 
 # --- the generator's process -------------------------------------------------------------------------------------
 

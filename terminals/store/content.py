@@ -31,6 +31,7 @@ from terminals.result import (
 )
 
 MAX_TEXT = 4096
+_ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def to_json(content: BoardState | None) -> Any:
@@ -81,7 +82,7 @@ def from_json(value: Any) -> BoardState | None:
 
 def dumps(content: BoardState | None) -> str | None:
     """Compact JSON text, None for None."""
-    return None if content is None else json.dumps(to_json(content), separators=(",", ":"), ensure_ascii=False)
+    return None if content is None else _ENCODE(to_json(content))
 
 
 def loads(text: str | None) -> BoardState | None:
@@ -90,6 +91,12 @@ def loads(text: str | None) -> BoardState | None:
         return None
     if len(text) > MAX_TEXT:
         raise EntryError("this result is too long to be one.", code="bad-result")
+    return _read(text)
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> BoardState | None:
+    """Many plays end with the same result; being frozen, it can be the same object for all of them."""
     try:
         return from_json(json.loads(text))
     except json.JSONDecodeError as error:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from firmware_bridge.db import Connection
@@ -202,13 +205,16 @@ def of_board(connection: Connection, event: str, board: int) -> list[CurrentResu
     return _current(connection, sql, (event, board))
 
 
+_STATUSES: Mapping[str, PlayStatus] = MappingProxyType({one.value: one for one in PlayStatus})
+
+
 def _current(connection: Connection, sql: str, values: tuple[Any, ...]) -> list[CurrentResult]:
     rows = connection.execute(sql + " ORDER BY section, board, ns, ew, play", values).fetchall()
     return [
         CurrentResult(
-            play=PlayKey(row[0], row[1], row[2], row[3], row[4]),
+            play=PlayKey(sys.intern(row[0]), row[1], row[2], row[3], row[4]),
             content=content.loads(row[5]),
-            status=PlayStatus(row[6]),
+            status=_STATUSES[row[6]],
             attention=_codes(row[7]),
             warnings=_codes(row[8]),
             ruled=bool(row[9]),
@@ -252,6 +258,7 @@ def _words(codes: tuple[str, ...]) -> str:
     return json.dumps(codes) if codes else ""
 
 
+@lru_cache(maxsize=1024)
 def _codes(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text)) if text else ()
 
