@@ -278,7 +278,7 @@ def collect(
     elif fault is not None and fault.fault == Fault.COVER_OPEN:
         step = "Put all 52 cards back into the hopper and close the cover."
     elif fault is not None and fault.fault in (Fault.HOPPER_EMPTY, Fault.EXTRA_CARD, Fault.FOREIGN_CARD):
-        step = "Take all the cards out, count them, and put a pack of 52 into the hopper."
+        step = "Take all the cards out and put a counted pack of 52 in."
     return _stop(key, step, Action.COLLECT_CARDS, f"{what}.", cards, AGAIN)
 
 
@@ -333,8 +333,8 @@ def read_otherwise(key: BoardKey, copies: int, found: str) -> Instruction:
 
 def packs_mixed(key: BoardKey, copies: int, other: int, cards: str) -> Instruction:
     """Two boards in a row each had a card twice, and not the same one: each pack has a card of the other."""
-    what = f"{place(key, copies)}: a card came twice, another one in board {other}; the two packs are probably mixed."
-    step = "Take all the cards out and put a sorted, whole pack into the hopper."
+    what = f"{place(key, copies)}: a card came twice, another in board {other}: the packs are probably mixed."
+    step = "Take all the cards out and put a whole pack in."
     return _stop(key, step, Action.REPLACE_PACK, what, cards, AGAIN)
 
 

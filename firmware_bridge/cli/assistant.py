@@ -18,12 +18,30 @@ import click
 from dealer.assistant import Away, Input, Pile, Ready, SortingAssistant, Undo, typed_card
 from dealer.cards import PACK_SIZE, card_from_name
 from drivers.api import UNKNOWN, Action, CardRead
+from firmware_bridge.cli.big_digits import big_text
 from firmware_bridge.cli.keys import listen
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import ConfigError
 
 MAX_CODES = 1000
 SURE = 255
+WORDS = (
+    ("put the empty board into the machine.", "lay the empty board and a whole pack before you."),
+    (", the others in the hopper.", ", the others in your hand."),
+    (", the others in machine and hopper.", ", the others in your hand."),
+    (" in the board, the others in your hand.", " on the piles, the others in your hand."),
+    ("Cards: all in the board.", "Cards: all on the piles."),
+    ("Cards: some in this board, the others in your hand.", "Cards: some in this board, the others beside it."),
+    ("Put all 52 cards back into the hopper.", "Put all 52 cards together again."),
+    ("Take all the cards out and put another pack into the hopper.", "Put all the cards aside and take another pack."),
+    ("Take all the cards out and put a whole pack in.", "Put all the cards aside and take a whole pack."),
+    ("pack and machine have to be looked at", "the pack has to be looked at"),
+    ("the stop key was pressed", "you began it again"),
+    ("Press the key if it is.", "Press Enter if it is."),
+)
+"""A dealing machine's words, and what they are where a human puts the cards."""
+
+SOUNDED = frozenset({Action.REMOVE_BOARD, Action.FINISHED, Action.COLLECT_CARDS, Action.REPLACE_PACK})
 PREPARE = frozenset({Action.INSERT_BOARD, Action.LOAD_PACK, Action.TURN_BOARD, Action.SWAP_BOARD})
 
 
@@ -64,6 +82,13 @@ def load_reader(name: str) -> Callable[[], CardRead]:
     return found  # type: ignore[no-any-return]
 
 
+def by_hand(text: str) -> str:
+    """The job's words for somebody without a machine."""
+    for machine, human in WORDS:
+        text = text.replace(machine, human)
+    return text
+
+
 class Keyboard:
     """Lines of stdin as what reader and human say. ``confirm`` is set to the job's once there is one."""
 
@@ -73,34 +98,66 @@ class Keyboard:
         self._reader = reader
         self._asked = Action.NONE
         self._ready = False
+        self._named: list[int] = []
+        self._doubted = False
+        self._pile: Pile | None = None
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
 
     def machine(self, clock: Clock) -> SortingAssistant:
         return SortingAssistant(self.inputs(), self.pile, self.act, clock, margin_min=1 if self._reader else 0)
 
     def pile(self, pile: Pile) -> None:
+        self._pile = pile
         click.echo(f"{pile.number:>2}  {pile.seat.name}", err=True)
+        if self._terminal:
+            ink = "█" if (sys.stderr.encoding or "").lower().startswith("utf") else "#"
+            click.echo(f"\n{big_text(pile.seat.name, ink=ink)}\n", err=True)
 
     def act(self, action: Action, board: int, copy: int, text: str) -> None:
         self._asked = action
+        if action not in (Action.WAIT, Action.NONE):
+            self._named, self._doubted, self._pile = [], False, None
         if action in PREPARE:
             self._ready = False
         elif action == Action.WAIT and self._ready and self.confirm is not None:
             # Who said "ready" has the board with the number shown in front of him.
             self.confirm()
+        if action == Action.WAIT and text.endswith(" seconds for it."):
+            return  # nobody names cards any more: the command says so at its end
         again = " [Enter]" if action not in (Action.WAIT, Action.NONE, Action.FINISHED) else ""
-        click.echo(f"{text}{again}", err=True)
+        bell = "\a" if self._terminal and action in SOUNDED else ""
+        click.echo(f"{bell}{by_hand(text)}{again}", err=True)
 
     async def inputs(self) -> AsyncIterator[Input]:
         """What is said, in order; ends with stdin."""
         lines: asyncio.Queue[str | None] = asyncio.Queue()
         listen(sys.stdin.fileno(), lines.put_nowait)
         while (line := await lines.get()) is not None:
-            for said in self._meant(line.strip()):
-                yield said
+            for said in await self._meant(line.strip()):
+                if not isinstance(said, CardRead) or self._is_new(said):
+                    yield said
 
-    def _meant(self, text: str) -> list[Input]:
+    def _is_new(self, read: CardRead) -> bool:
+        """A scanner that sees a card twice, or a slip of the finger, must not spoil a board: it is asked once more."""
+        if read.best not in self._named or self._doubted:
+            self._named.append(read.best)
+            self._doubted = False
+            return True
+        if read.best == self._named[-1] and self._pile is not None:
+            click.echo("That card was the last one:", err=True)
+            self.pile(self._pile)
+            return False
+        self._doubted = True
+        click.echo(
+            "That card was named before. Look at it again; name it once more if it is the same all the same, "
+            "or u begins the board again.",
+            err=True,
+        )
+        return False
+
+    async def _meant(self, text: str) -> list[Input]:
         if not text:
-            return self._enter()
+            return await self._enter()
         if text.lower() in ("u", "undo"):
             return [Undo()]
         if text in self._codes:
@@ -111,7 +168,7 @@ class Keyboard:
             return []
         return [read]
 
-    def _enter(self) -> list[Input]:
+    async def _enter(self) -> list[Input]:
         if self._asked in PREPARE and not self._ready:
             self._ready = True
             return [Ready()]
@@ -119,7 +176,11 @@ class Keyboard:
             self.confirm()
             return []
         if self._asked in (Action.WAIT, Action.NONE) and self._reader is not None:
-            read = self._reader()
+            try:
+                read = await asyncio.to_thread(self._reader)
+            except Exception as error:  # a camera's program is not ours: whatever it does, the board is not lost
+                click.echo(f"The card reader failed ({type(error).__name__}: {error}). Enter looks again.", err=True)
+                return []
             if not 0 <= read.best < PACK_SIZE:
                 click.echo("The card could not be read; try it again.", err=True)
                 return []

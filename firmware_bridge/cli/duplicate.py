@@ -11,7 +11,7 @@ import click
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.running import run_async
 from firmware_bridge.config import data_directory, ensure_directory, load_config
-from firmware_bridge.errors import ConfigError
+from firmware_bridge.errors import ConfigError, DeviceError
 
 
 @click.command()
@@ -89,7 +89,7 @@ def duplicate(
     if show_cards:
         record_showing(directory, "duplicate --show-cards", str(file))
     options = JobOptions(
-        reconnect_s=patience,
+        reconnect_s=0.1 if assistant else patience,
         silence_s=3600.0 if assistant else JobOptions().silence_s,
         redo=redo,
         redo_unconfirmed=redo_unconfirmed,
@@ -114,6 +114,15 @@ def duplicate(
                 evidence=evidence,
             )
         )
+    except DeviceError as error:
+        if assistant and error.code == "machine-lost":
+            raise DeviceError(
+                "nobody names cards any more.",
+                where="--assistant",
+                next_step="Start the same command again: the board in work is begun anew, the others are kept.",
+                code="input-ended",
+            ) from None
+        raise
     finally:
         keyboard.close()
         view.close()
