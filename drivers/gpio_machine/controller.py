@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from drivers.api import CardRead
 from drivers.gpio_machine.interlocks import PACK, Command, Situation, deal_digest, objection
+from drivers.gpio_machine.introduction import hello_of, info_of
 from drivers.gpio_machine.journal import JobRecord, Journal, Remembered
 from drivers.gpio_machine.settings import MachineSettings
 from drivers.gpio_machine.sorter import AtReader, Phase, Placed, ReadyForNext, Sorter, Trouble, TurnChecked
@@ -29,7 +30,6 @@ from firmware_bridge.wire.messages import (
     FaultEvent,
     Hello,
     HopperEvent,
-    MachineInfo,
     MachineState,
     Message,
     Pause,
@@ -43,7 +43,6 @@ from firmware_bridge.wire.messages import (
 )
 from firmware_bridge.wire.numbers import (
     Action,
-    Capability,
     CardCode,
     CommandReason,
     Fault,
@@ -51,15 +50,11 @@ from firmware_bridge.wire.numbers import (
     MachineStateCode,
     Orientation,
     Outcome,
-    Reader,
-    Role,
     Segment,
 )
 
 HAND = 13
 UNKNOWN = 255
-FIRMWARE = "gpio 1.0"
-
 ACCEPTS = (Arm, Start, Pause, Resume, Abort, ReadBoard, Report, Snapshot, Display)
 
 _ADVICE = {
@@ -110,42 +105,11 @@ class Controller:
 
     # --- the link ------------------------------------------------------------------------------------------------
 
-    @property
-    def capabilities(self) -> Capability:
-        found = Capability.ROUTES | Capability.DISPLAY | Capability.MARGIN
-        if self._settings.sees_exits:
-            found |= Capability.EXIT
-        if "key" in self._has:
-            found |= Capability.KEY
-        if self._settings.double_feed and self._settings.timings.beam:
-            found |= Capability.BEAM
-        return found
-
     def hello(self, session: int, window: int, version: int) -> Hello:
-        memory = self._journal.memory
-        return Hello(
-            proto_min=version,
-            proto_max=version,
-            role=Role.MACHINE,
-            window=window,
-            max_frame=240,
-            device_id=memory.device_id,
-            boot_id=self._boot_id,
-            boot_count=memory.boot_count & 0xFFFFFFFF,
-            journal_id=0,
-            oldest_unacked=0,
-            next_seq=0,
-            capabilities=int(self.capabilities),
-            session=session,
-            model=self._settings.model[:32],
-            firmware=FIRMWARE,
-            commands=tuple(command.command_id for command in memory.commands),
-        )
+        return hello_of(self._settings, self._journal.memory, self._boot_id, session, window, version)
 
     def host_came(self) -> None:
-        card_ms = min(65535, max(1, int(self._settings.timings.card * 1000 + 0.5)))
-        order = bytes(self._settings.pocket_order)
-        self._send(MachineInfo(order, Reader.OTHER, card_ms, self._settings.margin_min))
+        self._send(info_of(self._settings))
         if self._unsent is not None and self._send(self._unsent):
             self._unsent = None
 
