@@ -201,11 +201,14 @@ def people(file: Path, section: str, data: Path | None) -> Outcome:
 @click.argument("given", nargs=-1, required=True, metavar="NAME=VALUE...")
 @click.option("--by", "actor", default="", help="Who decides.")
 @data_option
+@click.option("--section", default="", help="For the terminals of this section only.")
 @command("td settings")
-def settings(given: tuple[str, ...], actor: str, data: Path | None) -> Outcome:
+def settings(given: tuple[str, ...], actor: str, data: Path | None, section: str) -> Outcome:
     """Change settings of the event, now or after play: td settings across=yes."""
     values = settings_of(given)
-    Service(data_directory(data)).ask("/actions/settings", {"settings": values, "actor": actor[:40]})
+    Service(data_directory(data)).ask(
+        "/actions/settings", {"settings": values, "actor": actor[:40], "section": section}
+    )
     return Outcome({"settings": values}, "Done.")
 
 

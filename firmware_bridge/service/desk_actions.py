@@ -280,6 +280,12 @@ ACTIONS: Mapping[str, Action] = {
     "replace": Action(
         "assistant", "A terminal takes over a table.", {"device": "16 hex digits", **_SEAT}, session.replace
     ),
+    "pair": Action(
+        "director",
+        "Give a terminal a key, with which it signs what it sends; it is shown this once.",
+        {"device": "16 hex digits", "key?": "32 hex digits"},
+        session.pair_terminal,
+    ),
     "refuse": Action("assistant", "A terminal is not used tonight.", {"device": "16 hex digits"}, session.refuse),
     "publish": Action("director", "Results are available; the correction period begins (Law 79C).", _BY, _publish),
     "live": Action("director", "Show the ranking in public while play goes on.", {"on": "true or false"}, session.live),
@@ -379,7 +385,10 @@ ACTIONS: Mapping[str, Action] = {
         session.forget_code,
     ),
     "settings": Action(
-        "director", "Change settings of the event.", {"settings": "names with values"}, session.settings
+        "director",
+        "Change settings of the event, or of what the terminals of one section show and ask.",
+        {"settings": "names with values", "section?": "letter, all if left out"},
+        session.settings,
     ),
     "seen": Action(
         "assistant",

@@ -16,6 +16,7 @@ from firmware_bridge.service.desk_values import Body, by_of, device_of, seat_of,
 from firmware_bridge.service.desk_view import clock_view, grid_view
 from terminals.scoring.lines import PenaltyUnit
 from terminals.scoring.profile_file import load_profile
+from terminals.settings import SECTION_SETTINGS
 from terminals.store import ledger
 from terminals.sync.director import Director
 from terminals.sync.period import publish as publish_event
@@ -113,6 +114,18 @@ async def refuse(desk: Desk, body: Body) -> dict[str, Any]:
     return {}
 
 
+async def pair_terminal(desk: Desk, body: Body) -> dict[str, Any]:
+    """Give a terminal a key of its own, shown this once. key: one that it has already, 32 hex digits."""
+    device, given = device_of(body), text_of(body, "key", 64, "").replace(" ", "")
+    try:
+        key = bytes.fromhex(given) if given else None
+    except ValueError:
+        raise EntryError("a key is 32 hexadecimal digits.", code="bad-key") from None
+    made = await desk.pair(device, key)
+    await desk.log("paired", text_of(body, "actor", 40, ""), device=f"{device:016x}")
+    return {"device": f"{device:016x}", "key": made.hex()}
+
+
 async def publish(desk: Desk, body: Body) -> dict[str, Any]:
     setup, actor, wall = desk.setup, by_of(desk, body).actor, desk.wall()
     now = desk.clock.wall().timestamp()
@@ -183,11 +196,27 @@ async def forget_code(desk: Desk, body: Body) -> dict[str, Any]:
     return {}
 
 
+async def _section_settings(desk: Desk, letter: str, values: Mapping[str, Any], actor: str) -> None:
+    setup = desk.setup
+    section = setup.section_called(letter)
+    if section is None:
+        raise EntryError("the event has no such section.", where=letter, code="no-such-section")
+    alien = sorted(set(values) - set(SECTION_SETTINGS))
+    if alien:
+        raise EntryError(f"{alien[0][:40]} is a setting of the whole event.", code="bad-setting")
+    own = setup.settings_of(section.number).changed(values)
+    await desk.change_setup(setup.with_settings({section.number: own}))
+    await desk.log("settings", actor, names=sorted(values), section=letter)
+
+
 async def settings(desk: Desk, body: Body) -> dict[str, Any]:
     values = body.get("settings")
     if not isinstance(values, Mapping):
         raise EntryError("settings are wanted, names with values.", code="bad-value")
-    setup = desk.setup
+    setup, letter = desk.setup, text_of(body, "section", 3, "").upper()
+    if letter:
+        await _section_settings(desk, letter, values, text_of(body, "actor", 40, ""))
+        return {}
     new = setup.settings.changed(values)
     if "profile" in values:
         load_profile(new.profile)  # one that can't be used is refused here, not found out when the evening is ranked

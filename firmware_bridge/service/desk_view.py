@@ -69,11 +69,12 @@ def event_view(desk: Desk) -> dict[str, Any]:
 
 def _section(section: Section) -> dict[str, Any]:
     movement = section.movement
+    own = {name: bool(value) if name == "director_pin" else value for name, value in section.own}
+    named = {"letter": section.letter, "number": section.number, "settings": own}
     if movement is None:
-        return {"letter": section.letter, "number": section.number, "movement": None}
+        return {**named, "movement": None}
     return {
-        "letter": section.letter,
-        "number": section.number,
+        **named,
         "movement": movement.name,
         "tables": movement.tables,
         "rounds": movement.rounds,

@@ -19,7 +19,7 @@ from bridgemate_dataconnector import dto
 from dealer.deal import Deal
 from drivers.host import HostIdentity
 from firmware_bridge.clock import ManualClock
-from firmware_bridge.errors import ConfigError, StoreError
+from firmware_bridge.errors import ConfigError, EntryError, StoreError
 from firmware_bridge.service import desk_checks
 from firmware_bridge.service.data_connector import (
     ENDPOINT,
@@ -31,7 +31,9 @@ from firmware_bridge.service.data_connector import (
     parse_address,
 )
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_actions import ACTIONS
 from firmware_bridge.service.desk_running import running
+from firmware_bridge.service.desk_view import event_view
 from terminals.interop.data_connector.envelope import GREETING
 from terminals.store import table_events
 from terminals.store.desk import Person
@@ -305,5 +307,28 @@ def test_news_without_an_outbox_are_found_by_the_next_poll(tmp_path: Path) -> No
         (told,) = await poll(22)
         assert told["BoardNumber"] == 1
         assert len(await poll(26)) == 1
+
+    with_service(tmp_path, work)
+
+
+def test_the_desk_sees_and_changes_the_settings_of_a_section(tmp_path: Path) -> None:
+    async def work(service: Service) -> None:
+        desk = service.desk
+        sections = [events.a_section(events.howell_two(), letters, group=n) for n, letters in ((1, "A"), (2, "BB"))]
+        told = [events.bm2("A", "4711", show_results=True), events.bm2("BB", "0815", show_results=False)]
+        await service.post(5, events.an_event(events.a_session(sections), bridgemate2_settings=told).to_dict())
+        shown = {one["letter"]: one["settings"] for one in event_view(desk)["sections"]}
+        assert shown == {"A": {}, "BB": {"director_pin": True, "traveller": False}}
+        change = ACTIONS["settings"].run
+        await change(desk, {"settings": {"traveller": True, "lead": True}, "section": "bb"})
+        assert (desk.setup.settings_of(28).traveller, desk.setup.settings_of(28).lead) == (True, True)
+        assert not desk.setup.settings_of(1).lead
+        for wrong in ({"across": True}, {"nothing": 1}):
+            with pytest.raises(EntryError):
+                await change(desk, {"settings": wrong, "section": "BB"})
+        with pytest.raises(EntryError):
+            await change(desk, {"settings": {"lead": True}, "section": "C"})
+        await change(desk, {"settings": {"lead": False}})
+        assert not desk.setup.settings_of(28).lead
 
     with_service(tmp_path, work)
