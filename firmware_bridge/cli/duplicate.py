@@ -25,6 +25,13 @@ from firmware_bridge.errors import ConfigError, DeviceError
 @click.option(
     "--order", type=click.Choice(["by-board", "by-copy", "descending"]), default="by-board", show_default=True
 )
+@click.option(
+    "--packs",
+    type=click.Choice(["red-blue", "any"]),
+    default="red-blue",
+    show_default=True,
+    help="Where the machine sees the backs: red packs for odd boards and blue for even ones, or any pack.",
+)
 @click.option("--redo", is_flag=True, help="Make boards again that are made already.")
 @click.option("--redo-unconfirmed", is_flag=True, help="Make boards again whose number nobody confirmed.")
 @click.option("--show-cards", is_flag=True, help="Name cards on stops; for those who don't play. Put on record.")
@@ -47,6 +54,7 @@ def duplicate(
     boards: str | None,
     copies: int,
     order: str,
+    packs: str,
     redo: bool,
     redo_unconfirmed: bool,
     show_cards: bool,
@@ -60,6 +68,7 @@ def duplicate(
     No card is shown: who deals may play the boards.
     """
     from dealer.duplication.job import JobOptions
+    from dealer.duplication.options import PackRule
     from dealer.generate import parse_numbers
     from firmware_bridge.cli.deal_seal import open_deals
     from firmware_bridge.cli.evening_view import choose_view
@@ -94,6 +103,7 @@ def duplicate(
         redo=redo,
         redo_unconfirmed=redo_unconfirmed,
         show_cards=show_cards,
+        packs=PackRule(packs),
     )
     view = choose_view(quiet=assistant)
     log = open_log(directory)

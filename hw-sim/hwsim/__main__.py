@@ -12,6 +12,7 @@ import os
 import random
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from hwsim.endpoints import open_endpoint
@@ -20,6 +21,7 @@ from hwsim.line import Device
 from hwsim.machine.device import Machine
 from hwsim.machine.faults import KINDS as MACHINE_FAULTS
 from hwsim.machine.faults import Fault, FaultError, parse_fault
+from hwsim.machine.pack import CODE_BOOKS
 from hwsim.machine.profile import PROFILES
 from hwsim.memory import Media
 from hwsim.numbers import Capability
@@ -47,6 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     machine = devices.add_parser("machine", parents=[common], help="a dealing machine and its operator")
     machine.add_argument("--profile", choices=PROFILES, default="fast")
     machine.add_argument("--no-label-reader", action="store_true")
+    machine.add_argument("--two-packs", action="store_true", help="two packs at a time, with a stop card between")
+    machine.add_argument("--code", choices=CODE_BOOKS, default="strong", help="what is printed on the cards")
     machine.add_argument("--sorted-pack", action="store_true", help="packs come sorted, for a test deal")
     known = "; ".join(f"{kind}: {what}" for kind, what in MACHINE_FAULTS.items())
     machine.add_argument("--fault", action="append", default=[], metavar="KIND@CARD[,for=N]", help=known)
@@ -84,7 +88,7 @@ def _device(
             faults=faults,
             byte_time=byte_time,
         )
-    profile = PROFILES[args.profile]
+    profile = replace(PROFILES[args.profile], code=args.code)
     if args.no_label_reader:
         profile = profile.without(Capability.LABEL | Capability.ORIENTATION)
     return Machine(
@@ -97,6 +101,7 @@ def _device(
         faults=faults,
         byte_time=byte_time,
         sorted_pack=args.sorted_pack,
+        two_packs=args.two_packs,
     )
 
 
