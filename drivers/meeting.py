@@ -6,9 +6,12 @@ import asyncio
 from typing import Generic, TypeVar
 
 from drivers.port_task import PortTask
-from firmware_bridge.errors import FirmwareBridgeError
+from firmware_bridge.errors import DeviceError, FirmwareBridgeError
 
 Identity = TypeVar("Identity")
+
+BUSY_PAUSE = 1.0
+"""Seconds before a device that was busy is asked again."""
 
 
 class Meeting(Generic[Identity]):
@@ -21,8 +24,19 @@ class Meeting(Generic[Identity]):
     async def wait(self, timeout: float) -> Identity:
         """Open the port and shake hands. Raises DeviceError, LinkLost or ProtocolMismatch, in words for people.
 
-        Whatever goes wrong, the port is closed again, and it may be tried once more.
+        A device that is held by another program is asked a second time after a moment: most often that program is one
+        of ours that has just ended. Whatever goes wrong, the port is closed again, and it may be tried once more.
         """
+        ends_at = asyncio.get_running_loop().time() + timeout
+        try:
+            return await self._once(timeout)
+        except DeviceError as error:
+            if error.code != "device-busy" or asyncio.get_running_loop().time() + BUSY_PAUSE >= ends_at:
+                raise
+        await asyncio.sleep(BUSY_PAUSE)
+        return await self._once(ends_at - asyncio.get_running_loop().time())
+
+    async def _once(self, timeout: float) -> Identity:
         coming: asyncio.Future[Identity] = asyncio.get_running_loop().create_future()
         self._coming = coming
         try:
