@@ -2,9 +2,13 @@
 
 import asyncio
 import hashlib
+import json
+import os
 import random
 import re
+import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +17,8 @@ import pytest
 from drivers_fakes import HOST, FakeDevice
 
 import drivers.registry as registry
+from dealer.formats.api import WriteOptions, format_named
+from dealer.generate import new_set
 from drivers.api import Armed, BoardInserted, CardPassed, Connected, Disconnected, JobDone
 from drivers.gpio_machine.settings import parse_settings
 from drivers.gpio_machine.strobe_reader import make
@@ -144,3 +150,73 @@ def test_the_driver_of_the_page_deals_a_board(example):
 
     asyncio.run(asyncio.wait_for(scenario(), 20))
     assert received == [["deal", "7", "".join(map(str, pockets))]]
+
+
+def acme_at(port_file):
+    """A small Acme machine in a process of its own, with an operator who puts boards in and takes them out."""
+    return f"""
+import asyncio, pathlib, random
+
+async def acme(reader, writer):
+    writer.write(b"ACME 4711 2.0\\nboard out\\nboard in\\n")
+    while line := (await reader.readline()).decode().split():
+        if line[0] != "deal":
+            continue
+        pack = list(range(52))
+        random.Random(5).shuffle(pack)
+        for number, card in enumerate(pack):
+            writer.write(f"card {{number}} {{card}}\\n".encode())
+        writer.write(b"done\\n")
+        await writer.drain()
+        await asyncio.sleep(0.1)
+        writer.write(b"board out\\nboard in\\n")
+
+async def main():
+    server = await asyncio.start_server(acme, "127.0.0.1", 0)
+    pathlib.Path({str(port_file)!r}).write_text(str(server.sockets[0].getsockname()[1]))
+    await server.serve_forever()
+
+asyncio.run(main())
+"""
+
+
+def test_the_package_of_the_page_works_once_it_is_installed(tmp_path):
+    """The page's code and entry points as an installed package: a real process finds it, asks it, deals on it."""
+    site = tmp_path / "site"
+    info = site / "my_club_drivers-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "my_club_drivers.py").write_text("\n\n".join(blocks("writing-a-driver.md", "python")), encoding="utf-8")
+    (points,) = blocks("writing-a-driver.md", "toml")
+    named = tomllib.loads(points)["project"]["entry-points"]["firmware_bridge.drivers"]
+    lines = ["[firmware_bridge.drivers]", *(f"{name} = {value}" for name, value in named.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-club-drivers\nVersion: 1.0\n")
+    deals = tmp_path / "club.pbn"
+    deals.write_bytes(format_named("pbn").load().write(new_set([1], seed=8).boards, WriteOptions()))
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    data = ["--data", str(tmp_path / "data"), "--json"]
+
+    def bridge(*words):
+        command = [sys.executable, "-m", "firmware_bridge.cli", *words, *data]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        return json.loads(run.stdout.splitlines()[-1]), run
+
+    machine = subprocess.Popen([sys.executable, "-c", acme_at(tmp_path / "port")])
+    try:
+        while not (tmp_path / "port").exists() or not (tmp_path / "port").read_text():
+            time.sleep(0.02)
+        url = f"acme://127.0.0.1:{(tmp_path / 'port').read_text()}"
+        found, _ = bridge("devices", url)
+        assert [(row["kind"], row["model"], row["firmware"]) for row in found["devices"]] == [
+            ("machine", "Acme", "2.0")
+        ]
+        made, run = bridge("duplicate", str(deals), "--machine", url)
+        # The machine can neither read a label nor has it a key: the cards are right, the number nobody has confirmed.
+        assert made["states"] == {"unconfirmed": 1}, run.stderr
+        assert (made["attempts"], made["not_good"]) == (1, [{"board": 1, "copy": 1, "state": "unconfirmed"}])
+        missing, _ = bridge("devices", "unix:///nowhere")
+        assert missing["devices"][0]["error"]["what"].startswith("The socket does not open")
+    finally:
+        machine.kill()
+        machine.wait()
