@@ -22,7 +22,12 @@ lint: $(VENV)/.dev
 SEEDS ?= 1 2 3
 soak: $(VENV)/.runtime
 	for seed in $(SEEDS); do \
-	  $(BIN)/firmware-bridge soak dealing --boards 2000 --faults harsh --seed $$seed || exit 1; \
+	  for machine in fast camera diy; do \
+	    $(BIN)/firmware-bridge soak dealing --boards 2000 --faults harsh --seed $$seed --machine $$machine || exit 1; \
+	  done; \
+	  for carrier in usb gpio gpio-polled; do \
+	    $(BIN)/firmware-bridge soak dealing --boards 300 --faults harsh --seed $$seed --carrier $$carrier || exit 1; \
+	  done; \
 	  $(BIN)/firmware-bridge soak results --terminals 100 --hours 4 --faults harsh --seed $$seed || exit 1; \
 	done
 
