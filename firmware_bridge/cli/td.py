@@ -329,6 +329,22 @@ def publish(**common: Any) -> Outcome:
 
 
 @td.command()
+@click.argument("device")
+@click.option("--key", default="", help="A key that the terminal has already, 32 hexadecimal digits.")
+@_common
+@command("td pair")
+def pair(device: str, key: str, **common: Any) -> Outcome:
+    """Give a terminal a key with which it signs what it sends. Terminals that come over the network must have one."""
+
+    def told(found: dict[str, Any]) -> str:
+        digits = found["key"]
+        groups = " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))
+        return f"The key of {device}: {groups}\nEnter it at the terminal now; it is not shown again."
+
+    return _do("pair", **common, told=told, device=device, key=key)
+
+
+@td.command()
 @click.argument("now")
 @_common
 @command("td clock")

@@ -10,6 +10,7 @@ from drivers.api import BaseStation, StationConnected, StationDisconnected, Stat
 from drivers.host import HostIdentity
 from drivers.registry import open_station
 from firmware_bridge.clock import SystemClock
+from firmware_bridge.service.open_lines import open_lines
 from firmware_bridge.service.progress import Attention, CollectionBegan, OnEveningEvent, ResultStored, StationState
 from firmware_bridge.wire.messages import Message
 from terminals.store.results import CurrentResult
@@ -164,7 +165,9 @@ async def collecting(
     """
     clock = SystemClock()
     stations = {url: WatchedStation(open_station(url, host, clock), on_event) for url in urls}
-    service = SyncService(store, setup, stations, clock, on_commit=lambda: collection.changed.set())
+    service = SyncService(
+        store, setup, stations, clock, on_commit=lambda: collection.changed.set(), open_lines=open_lines(urls)
+    )
     collection = Collection(store, setup, service, on_event)
     try:
         await asyncio.gather(*(station.connect(connect_s) for station in stations.values()))

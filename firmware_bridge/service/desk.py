@@ -440,6 +440,13 @@ class Desk:
         """This terminal is not used tonight. Raises EntryError."""
         await self._change_roster(device, lambda connection: roster.refuse(connection, device))
 
+    async def pair(self, device: int, key: bytes | None = None) -> bytes:
+        """Give a terminal a key of its own (drawn unless given). Raises EntryError."""
+        changed, made = await self.submit(lambda connection: roster.pair(connection, device, key))
+        self.service.send(self.service.collector.set_device(changed, self.clock.monotonic()))
+        self.stream.publish(encode("terminals", {}))
+        return made
+
     async def _change_roster(self, device: int, work: Callable[[Connection], list[Device]]) -> None:
         shown = self.service.collector.roster.get(device)
 

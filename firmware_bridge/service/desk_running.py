@@ -18,6 +18,7 @@ from firmware_bridge.service.browser_hub import URL, BrowserHub
 from firmware_bridge.service.collecting import Collection, WatchedStation
 from firmware_bridge.service.desk import Desk, no_event
 from firmware_bridge.service.desk_stream import encode
+from firmware_bridge.service.open_lines import open_lines
 from firmware_bridge.service.progress import OnEveningEvent
 from terminals.store.results import CurrentResult
 from terminals.sync.event_store import EventStore
@@ -56,7 +57,14 @@ async def running(
     access = Access.open(directory)
     desk = Desk(directory, store, access, hub, clock)
     stations_and_pages = {**all_stations, URL: hub}
-    service = SyncService(store, setup or no_event(), stations_and_pages, desk.clock, on_commit=desk.committed)
+    service = SyncService(
+        store,
+        setup or no_event(),
+        stations_and_pages,
+        desk.clock,
+        on_commit=desk.committed,
+        open_lines=open_lines(urls),
+    )
     desk.start(service)
     desk_clock.look(desk)
     collection = _Followed(desk, on_event)

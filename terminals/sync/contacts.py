@@ -82,6 +82,7 @@ class Batch:
 
 
 DEFAULT_LIMITS = Limits()
+NEEDS_KEY = "This terminal needs a key. Call the director."
 ASIDE = "This terminal is at no table. What waits here is still sent."
 MAX_PARTS = 32
 """Parts of a TERM_EVENTS that are read; no terminal remembers that many evenings."""
@@ -99,6 +100,8 @@ class Contacts:
         self._queue: deque[Work] = deque()
         self._stations: set[str] = set()
         self._calls: dict[tuple[int, int], CallState] = {}
+        self.open_lines: frozenset[str] = frozenset()
+        """Stations that are reached over a network: their terminals must have keys, whatever the event's settings."""
         self.strangers = 0
 
     # --- what others may look at ---
@@ -209,7 +212,7 @@ class Contacts:
         """Tell a terminal what the roster says of it."""
         device = self._roster[terminal.device]
         before = terminal.seat
-        terminal.admitted = device.state is DeviceState.ADMITTED and self._may_play(device)
+        terminal.admitted = device.state is DeviceState.ADMITTED and self._may_play(device, terminal.station)
         terminal.refused = device.state is DeviceState.REFUSED
         terminal.section, terminal.table = (device.section, device.table) if terminal.admitted else (0, 0)
         terminal.credit = self.credit
@@ -231,10 +234,16 @@ class Contacts:
             return out if terminal.status is None else out + self._plan(terminal, now)
         if terminal.refused:
             return [self._admit(terminal, Admission.REFUSED, "This terminal is not used tonight.")]
+        if not self._may_play(device, terminal.station):
+            name = device_hex(device.id)
+            what = f"Terminal {name} needs a key of its own. Pair it with: firmware-bridge td pair {name}"
+            self._alarm("needs-key", name, what)
+            return [self._admit(terminal, Admission.WAITING, NEEDS_KEY)]
         return [self._admit(terminal, Admission.WAITING, terminal.told or "Waiting for the director.")]
 
-    def _may_play(self, device: Device) -> bool:
-        return bool(device.key) or not self._setup.settings.need_key
+    def _may_play(self, device: Device, station: str) -> bool:
+        """A key is needed where the event says so, and at a station whose line anybody in the network can use."""
+        return bool(device.key) or not (self._setup.settings.need_key or station in self.open_lines)
 
     def _status(self, terminal: Terminal, status: TermStatus, now: float) -> list[Send]:
         wanted = (status.section, status.table) if status.table else (0, 0)
@@ -258,7 +267,7 @@ class Contacts:
                 f"A second terminal wants table {place}. Replace the first one if it is broken.",
             )
             return self._tell(terminal, f"Table {place} has a terminal. Call the director.")
-        if not self._setup.settings.admit_all or not self._may_play(device):
+        if not self._setup.settings.admit_all or not self._may_play(device, terminal.station):
             return self._tell(terminal, "Waiting for the director.")
         terminal.asking = wanted
         self._put(TakeDevice(replace(device, state=DeviceState.ADMITTED, section=wanted[0], table=wanted[1])))

@@ -51,8 +51,11 @@ class SyncService:
         limits: Limits = DEFAULT_LIMITS,
         on_commit: Callable[[], None] | None = None,
         take: Ingest = ingest,
+        open_lines: Iterable[str] = (),
     ) -> None:
+        """open_lines: stations whose line is a network that others are in; their terminals must have keys."""
         self.collector = Collector(setup, store.roster(), store.journals(), limits)
+        self.collector.open_lines = frozenset(open_lines)
         self.dropped = 0
         self._store = store
         self._stations = dict(stations)

@@ -65,6 +65,12 @@ def test_a_director_corrects_rules_moves_and_takes_back(tmp_path: Path) -> None:
         assert td(tmp_path, "close-round", "9")[1]["error"]["code"] == "no-round"
         assert td(tmp_path, "move", "1", "1", "4")[0] == 2
         assert td(tmp_path, "replace", "00000000000000a1", "1")[0] == 1
+        code, paired = td(tmp_path, "pair", "00000000000000a1")
+        assert code == 0
+        assert len(bytes.fromhex(paired["key"])) == 16
+        assert td(tmp_path, "pair", "00000000000000a1", "--key", "00")[0] == 2
+        assert td(tmp_path, "clock", "right")[0] == 0
+        assert td(tmp_path, "clock", "soon")[0] == 2
         code, published = td(tmp_path, "publish")
         assert code == 0
         assert published["ends_at"] > 0

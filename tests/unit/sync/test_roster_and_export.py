@@ -12,6 +12,7 @@ import pytest
 from sync_fakes import EVENT, FakeHost, FakeTerminal, an_event, body
 
 from firmware_bridge.errors import EntryError, ExitStatus, StoreError
+from firmware_bridge.service.open_lines import open_lines
 from terminals.store import desk, results
 from terminals.store.desk import Device, DeviceState, Person
 from terminals.sync import export, roster
@@ -104,6 +105,34 @@ def test_pairing_gives_a_key_that_records_must_carry(tmp_path: Path) -> None:
     with pytest.raises(EntryError):
         host.ask(functools.partial(roster.pair, device=0xA1, key=b"short"))
     host.close()
+
+
+def test_who_comes_over_an_open_network_needs_a_key_whatever_the_event_says(tmp_path: Path) -> None:
+    host = FakeHost(tmp_path / "x.db", an_event(admit_all=True))
+    host.collector.open_lines = frozenset({"base"})
+    terminal = host.introduce(FakeTerminal(0xA1, 1))
+    assert not terminal.admitted
+    do(host, roster.admit, host.setup, 0xA1, 1, 1)  # an old habit of the director does not help
+    terminal.enter(body())
+    host.give(terminal, terminal.record(1))
+    host.run()
+    assert not terminal.admitted
+    assert (terminal.waiting(), host.records()) == ([1], [])
+    (alarm,) = [one for one in host.alarms() if one.kind == "needs-key"]
+    assert "td pair 00000000000000a1" in alarm.text
+    device, terminal.key = host.ask(functools.partial(roster.pair, device=0xA1))
+    host._deliver(host.collector.set_device(device, 0.0))
+    host.run()
+    assert terminal.admitted
+    assert len(terminal.shown) == 1
+    host.close()
+
+
+def test_only_a_network_is_an_open_line() -> None:
+    near = ["serial:///dev/ttyUSB0", "/dev/ttyUSB0", "COM3", "usb://1209:0001", "tcp://127.0.0.1:4000"]
+    near += ["tcp://localhost:1", "tcp://[::1]:4000"]
+    far = ["tcp://192.168.1.20:4000", "tcp://hall-pi:4000", "TCP://10.0.0.1:4000", "tcp://[fe80::1]:4000"]
+    assert open_lines(near + far) == frozenset(far)
 
 
 # --- export ---
