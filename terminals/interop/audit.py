@@ -57,10 +57,21 @@ def audit_event(event: ExchangeEvent, profile: Profile | None = None) -> AuditRe
     return _Audit(event).run(profile)
 
 
+ROUNDS_UNKNOWN = "totals are victory points of rounds, which the file does not tell apart; they were not checked"
+
+
+def _ranked_by_rounds(event: ExchangeEvent) -> bool:
+    """Pairs ranked by victory points of rounds: what a line's round was is in no field of it."""
+    return event.kind is not EventKind.TEAMS and event.match_scoring.upper() in ("VPS", "VP") and not event.matches
+
+
 class _Audit:
     def __init__(self, event: ExchangeEvent) -> None:
-        self.event = event
         self.notes = list(event.warnings)
+        if _ranked_by_rounds(event):
+            event = replace(event, entrants=tuple(replace(one, total=None, place="") for one in event.entrants))
+            self.notes.append(ROUNDS_UNKNOWN)
+        self.event = event
         self.labels = {one.contestant: one for one in event.entrants}
         self.score_mismatches: list[Mismatch] = []
         self.contract_scores = 0

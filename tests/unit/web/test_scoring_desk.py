@@ -247,6 +247,10 @@ def test_swiss_pairs_are_ranked_by_victory_points(tmp_path: Path, method: str) -
                 wanted = continuous_vp(int(abs(margin) + 0.5) * (1 if margin >= 0 else -1), 6)
             assert Fraction(value) == wanted, (pair, method)
         assert "percentage" in await refused(client, "scoring", {"method": "cross_imps", "scale": "percent", **BY})
+        for reader, name in ((read_usebio, "usebio"), (read_results_json, "json")):
+            report = audit_event(reader((await client.get(f"/files/{name}")).content), None)
+            assert report.equal, (name, report.total_mismatches, report.points_mismatches)
+            assert any("victory points of rounds" in note for note in report.notes)
         if method == "matchpoints":
             text = (await client.get("/files/usebio")).text
             assert "<MATCH_SCORING_METHOD>VPS</MATCH_SCORING_METHOD>" in text
