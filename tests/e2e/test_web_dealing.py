@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from test_devices import Device, deal_file
-from web_browser import DESKTOP, PHONE, accessible, service
+from web_browser import DESKTOP, accessible, photograph, service
 
 from dealer.cards import Seat, Suit, rank_of, suit_of
 from dealer.formats.api import read_deal_file
@@ -20,7 +19,6 @@ pytestmark = [
     pytest.mark.external("chromium"),
     pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals"),
 ]
-SCREENS = os.environ.get("FIRMWARE_BRIDGE_SCREENS")
 
 
 def long_suits(path: Path) -> set[str]:
@@ -59,11 +57,7 @@ def test_boards_are_made_through_a_stop_without_showing_a_card(found: Any, tmp_p
             page.select_option("#lang", "pl")
             page.wait_for_selector(".step.stop >> text=Usuń zacięcie")
             page.select_option("#lang", "en")
-            if SCREENS:
-                page.screenshot(path=Path(SCREENS) / "deal-stop-desktop.png")
-                page.set_viewport_size(PHONE)
-                page.screenshot(path=Path(SCREENS) / "deal-stop-phone.png")
-                page.set_viewport_size(DESKTOP)
+            photograph(page, "deal-stop")
             for _ in range(300):
                 state = one.api("/deal")
                 told.append(json.dumps(state) + page.inner_text("body"))
@@ -72,8 +66,7 @@ def test_boards_are_made_through_a_stop_without_showing_a_card(found: Any, tmp_p
                 page.wait_for_timeout(150)
             assert state["made"] == state["planned"] == 6, state
             page.wait_for_selector(".step.done")
-            if SCREENS:
-                page.screenshot(path=Path(SCREENS) / "deal-done-desktop.png")
+            photograph(page, "deal-done")
             # A service that was killed and started again knows what was made here, and how the machine is.
             one.kill()
             one.start()
@@ -82,8 +75,7 @@ def test_boards_are_made_through_a_stop_without_showing_a_card(found: Any, tmp_p
             page.wait_for_selector(".history li")
             page.wait_for_selector(".figures")
             accessible(page, "deal after a restart")
-            if SCREENS:
-                page.screenshot(path=Path(SCREENS) / "deal-again-desktop.png")
+            photograph(page, "deal-again")
             told.append(page.inner_text("body") + json.dumps(one.api("/deal/record")))
             everything = "\n".join(told)
             assert not [cards for cards in planted if re.search(rf"\b{cards}\b", everything)]

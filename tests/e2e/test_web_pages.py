@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import sqlite3
 from importlib import resources
@@ -15,12 +14,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_browser import DESKTOP, PHONE, Service, accept, accessible, at, fits, key_in, phone, service, start_round
+from web_browser import (
+    DESKTOP,
+    PHONE,
+    Service,
+    accept,
+    accessible,
+    at,
+    fits,
+    key_in,
+    phone,
+    photograph,
+    service,
+    start_round,
+)
 
 pytestmark = pytest.mark.external("chromium")
 
 STATIC = Path(str(resources.files("firmware_bridge.web"))) / "static"
-SCREENS = os.environ.get("FIRMWARE_BRIDGE_SCREENS")
 
 
 def desktop(found: Any, url: str, **more: Any) -> Any:
@@ -29,18 +40,6 @@ def desktop(found: Any, url: str, **more: Any) -> Any:
     page.set_default_timeout(10_000)
     page.goto(url)
     return page
-
-
-def photograph(page: Any, name: str, *, sizes: tuple[str, ...] = ("phone", "desktop")) -> None:
-    """Keep a picture of the page in each size, if pictures are wanted."""
-    if not SCREENS:
-        return
-    before = page.viewport_size
-    for size in sizes:
-        page.set_viewport_size(PHONE if size == "phone" else DESKTOP)
-        page.wait_for_timeout(150)
-        page.screenshot(path=Path(SCREENS) / f"{name}-{size}.png")
-    page.set_viewport_size(before)
 
 
 def results(one: Service, count: int) -> None:
@@ -66,7 +65,7 @@ def test_every_screen_of_the_terminal(found: Any, tmp_path: Path) -> None:
         (tmp_path / "players.csv").write_text("number,name\n12,Zofia Żółć\n13,Jan Nowak\n", encoding="utf-8")
         page = phone(found, one.table(1))
         at(page, "round")
-        photograph(page, "terminal-round", sizes=("phone",))
+        photograph(page, "terminal-round")
         accessible(page, "round")
         fits(page, "round")
         page.click("button:has-text('Names')")
@@ -86,7 +85,9 @@ def test_every_screen_of_the_terminal(found: Any, tmp_path: Path) -> None:
                 page.click(".k5 button:nth-child(3)")
             if step == "lead":
                 page.click(".k4 button:nth-child(1)")
-            photograph(page, f"terminal-{step}", sizes=("phone",))
+            photograph(
+                page, f"terminal-{step}", sizes=("phone", "desktop") if step in ("contract", "accept") else ("phone",)
+            )
             accessible(page, step)
             fits(page, step)
             if step == "boards":
@@ -101,7 +102,7 @@ def test_every_screen_of_the_terminal(found: Any, tmp_path: Path) -> None:
                 page.click("[data-tricks='9']")
         accept(page)
         page.wait_for_selector("#state.good")
-        photograph(page, "terminal-received", sizes=("phone",))
+        photograph(page, "terminal-received")
         accessible(page, "stored")
         page.click("text=All results of this board")
         page.wait_for_selector("tr.own")
@@ -219,7 +220,7 @@ def test_the_terminal_in_the_dark_and_from_the_keyboard_with_auction_play_and_ha
         desk.click("nav >> text=Boards")
         desk.click("tr.click >> text=Open")
         desk.wait_for_selector("dialog .auction")
-        photograph(desk, "desk-dark", sizes=("desktop",))
+        photograph(desk, "desk-dark")
         accessible(desk, "desk in the dark")
 
 
@@ -277,6 +278,8 @@ def speaks_polish(page: Any) -> None:
         )
         assert not foreign & set(shown), (view, foreign & set(shown))
         accessible(page, f"{view} in Polish")
+        if view == "now":
+            photograph(page, "desk-polish")
     page.select_option("#lang", "en")
 
 
@@ -297,7 +300,7 @@ def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp
         page.wait_for_selector(".tablecard img")
         page.wait_for_timeout(800)
         assert page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)")
-        photograph(page, "desk-cards", sizes=("desktop",))
+        photograph(page, "desk-cards")
         accessible(page, "cards")
         fits(page, "cards")
         results(one, len(one.cells()) * 2 // 3)
@@ -339,13 +342,13 @@ def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp
         accessible(page, "ranking")
         page.click("nav >> text=Terminals")
         page.wait_for_selector("td >> text=Phone")
-        photograph(page, "desk-terminals", sizes=("desktop",))
+        photograph(page, "desk-terminals")
         accessible(page, "terminals")
         page.click("nav >> text=Plan")
         page.click("[data-plan='curtailed']")
         page.click("#planpreview")
         page.wait_for_selector("text=Nobody plays a board twice.")
-        photograph(page, "desk-plan", sizes=("desktop",))
+        photograph(page, "desk-plan")
         accessible(page, "plan")
         fits(page, "plan")
         before = len(one.cells())
@@ -359,7 +362,7 @@ def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp
         page.click("nav >> text=End")
         page.click("#publish")
         page.wait_for_selector("text=Law 79C")
-        photograph(page, "desk-end", sizes=("desktop",))
+        photograph(page, "desk-end")
         accessible(page, "end")
         fits(page, "end")
         page.fill("#folder", str(tmp_path / "no stick"))
@@ -387,12 +390,12 @@ def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp
         public.wait_for_selector(".chart .line")
         public.click("td a >> nth=0")
         public.wait_for_selector(".chart .own")
-        photograph(public, "results-scorecard", sizes=("phone",))
+        photograph(public, "results-scorecard")
         accessible(public, "scorecard")
         fits(public, "scorecard")
         public.click("td a >> nth=0")
         public.wait_for_selector(".chart .bar")
-        photograph(public, "results-board", sizes=("phone",))
+        photograph(public, "results-board")
         accessible(public, "board")
         fits(public, "board")
 
@@ -446,7 +449,7 @@ def test_a_playing_director_sees_that_it_is_entered_and_nothing_else(found: Any,
         desk.click("nav >> text=Boards")
         desk.click(f"[aria-label='Board {other['board']}']")
         desk.wait_for_selector("td >> text=veiled")
-        photograph(desk, "desk-veiled", sizes=("desktop",))
+        photograph(desk, "desk-veiled")
         for path in ("/desk", "/results", "/export", f"/boards/A/{other['board']}", "/ranking", "/rounds"):
             text = json.dumps(one.api(path))
             assert "6HX" not in text, path
@@ -457,22 +460,14 @@ def test_a_playing_director_sees_that_it_is_entered_and_nothing_else(found: Any,
         assert any(item["kind"] == "reveal" for item in one.api("/log"))
 
 
-def test_the_dealing_screen_without_a_machine_says_so_and_shows_no_card(found: Any, tmp_path: Path) -> None:
+def test_pages_are_light_and_the_dealing_screen_says_when_it_has_no_machine(found: Any, tmp_path: Path) -> None:
     with service(tmp_path, "--tables", "3", "--boards", "6") as one:
-        page = desktop(found, f"{one.url}/desk#{one.code}")
-        page.wait_for_selector(".grid")
-        page.goto(f"{one.url}/deal")
-        page.click("#generate")
-        page.wait_for_selector("#startdeal")
-        photograph(page, "deal-begin", sizes=("desktop",))
-        accessible(page, "deal")
-        page.click("#startdeal")
-        page.wait_for_selector("text=no dealing machine is named")
-
-
-def test_pages_are_light(found: Any, tmp_path: Path) -> None:
-    with service(tmp_path, "--tables", "3", "--boards", "6") as one:
-        for path in ("/desk", "/deal", "/results", one.table(1).removeprefix(one.url)):
+        for path, ready in (
+            ("/desk", "form"),
+            ("/deal", "form"),
+            ("/results", "main .card"),
+            (one.table(1).removeprefix(one.url), "#start"),
+        ):
             context = found.new_context(viewport=PHONE)
             page = context.new_page()
             sizes: list[int] = []
@@ -481,6 +476,24 @@ def test_pages_are_light(found: Any, tmp_path: Path) -> None:
                 lambda r, sizes=sizes: sizes.append(len(r.body()) if r.status == 200 and "stream" not in r.url else 0),
             )
             page.goto(one.url + path)
-            page.wait_for_timeout(1500)
+            page.wait_for_selector(ready)
+            page.wait_for_timeout(300)
             assert 0 < sum(sizes) < 150_000, (path, sum(sizes))
+            assert len(sizes) <= 20, (path, len(sizes))
+            accessible(page, path.partition("/t/")[0] or "terminal")
             context.close()
+        page = desktop(found, f"{one.url}/desk#{one.code}")
+        page.wait_for_selector(".grid")
+        page.goto(f"{one.url}/deal")
+        page.click("#generate")
+        page.wait_for_selector("#startdeal")
+        photograph(page, "deal-begin")
+        accessible(page, "deal")
+        fits(page, "deal")
+        page.click("#startdeal")
+        page.wait_for_selector("text=no dealing machine is named")
+        # Another site can't show a page of ours in a frame of its own.
+        page.goto("about:blank")
+        page.set_content(f"<iframe src='{one.url}/results'></iframe>")
+        page.wait_for_timeout(300)
+        assert "results" not in [frame.url.rpartition("/")[2] for frame in page.frames]

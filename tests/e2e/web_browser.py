@@ -29,6 +29,7 @@ FLAGS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
+SCREENS = os.environ.get("FIRMWARE_BRIDGE_SCREENS")
 PHONE = {"width": 390, "height": 780}
 DESKTOP = {"width": 1280, "height": 860}
 
@@ -150,6 +151,18 @@ def phone(found: Any, url: str, **more: Any) -> Any:
 
 
 # --- for everybody -----------------------------------------------------------------------------------------------
+
+
+def photograph(page: Any, name: str, *, sizes: tuple[str, ...] = ("phone", "desktop")) -> None:
+    """Keep a picture of the page in each size, if pictures are wanted."""
+    if not SCREENS:
+        return
+    before = page.viewport_size
+    for size in sizes:
+        page.set_viewport_size(PHONE if size == "phone" else DESKTOP)
+        page.wait_for_timeout(150)
+        page.screenshot(path=Path(SCREENS) / f"{name}-{size}.png")
+    page.set_viewport_size(before)
 
 
 def axe_source() -> str:

@@ -10,7 +10,7 @@ export async function endView() {
 }
 
 function checklistCard(items) {
-  const words = (i) => told("check", i.done ? `${i.key}-done` : i.key, i.words, { count: i.count });
+  const words = (i) => told("check", i.done ? `${i.key}-done` : i.key, i.words, { count: parseInt(i.words, 10) });
   return h("section", { class: "card" }, h("h2", { tabindex: "-1" }, t("desk.before-going-home")), h("ul", { class: "alerts" }, items.map((i) => h("li", { class: i.done ? "calm" : "" }, h("span", {}, i.done ? "✓ " : "○ ", words(i), i.details.length ? h("div", { class: "small" }, i.details.join("; ")) : "")))));
 }
 

@@ -476,7 +476,7 @@ def test_what_the_service_shows_is_published_as_a_whole(tmp_path: Path) -> None:
             await correct(client, "3NT N", "=")
             await client.post("/actions/publish", {"actor": "Ann"})
             paths = ["/public/results", *(f"/public/boards/A/{n}" for n in range(1, 7))]
-            paths += [f"/public/pairs/A/{n}" for n in range(1, 7)]
+            paths += [*(f"/public/pairs/A/{n}" for n in range(1, 7)), "/public/rounds"]
             answers = {path: (await client.get(path, None)).json() for path in paths}
             written = from_service(answers.__getitem__, tmp_path / "web")
             names = {path.name for path in written}

@@ -8,13 +8,20 @@ from html.parser import HTMLParser
 
 import pytest
 
+from dealer.duplication.verdict import BoardState, Reason
+from dealer.health import Trouble
+from drivers.api import Action
 from firmware_bridge.service.desk_view import ATTENTION_WORDS
 from firmware_bridge.web.bundle import BundleError, bundle, declared_in, in_order
 from firmware_bridge.web.pages import PAGES, SCRIPTS, page_files, read_files, served_files
 from firmware_bridge.web.words import chosen, read_words
 from terminals.entry import CAUSES
+from terminals.movement.happenings import KINDS
 from terminals.settings import DEFAULT
+from terminals.store.desk import DeviceState
+from terminals.store.values import EventKind
 from terminals.sync.sense import WARNINGS
+from terminals.sync.tables import CellState
 
 FILES = read_files()
 LANGUAGES = sorted(name for name in FILES if name.startswith("messages/"))
@@ -69,6 +76,12 @@ def test_codes_of_the_service_have_words_in_every_language() -> None:
     wanted = {f"attention.{code}" for code in ATTENTION_WORDS} | {f"warning.{code}" for code in WARNINGS}
     wanted |= {f"cause.{code}" for code in CAUSES}
     wanted |= {f"setting.{name}" for name, value in DEFAULT.as_dict().items() if isinstance(value, bool)}
+    wanted |= {f"why.{reason.value}" for reason in Reason} | {f"board-state.{state.value}" for state in BoardState}
+    wanted |= {f"do.{action.name.lower()}" for action in Action if action} | {f"trouble.{one.value}" for one in Trouble}
+    wanted |= {f"state.{state.value}" for state in CellState} | {f"event.{kind.value}" for kind in EventKind}
+    wanted |= {f"device.{state.value}" for state in DeviceState} | {
+        f"plan.{kind}" for kind in KINDS if kind != "undone"
+    }
     assert wanted <= set(ENGLISH), wanted - set(ENGLISH)
 
 
