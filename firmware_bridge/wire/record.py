@@ -168,6 +168,13 @@ def name_auth(key: bytes, device_id: int, journal_id: int, seq: int, body: bytes
     return hmac.digest(key, covered, hashlib.sha256)[:AUTH_SIZE] if key else _NO_AUTH
 
 
+def events_auth(key: bytes, device_id: int, parts: bytes) -> bytes:
+    """What TERM_EVENTS carries: first 6 bytes of HMAC-SHA-256 over device id and its parts as they are on the wire; six
+    zero bytes if ``key`` is empty."""
+    covered = device_id.to_bytes(8, "little") + parts
+    return hmac.digest(key, covered, hashlib.sha256)[:AUTH_SIZE] if key else _NO_AUTH
+
+
 def name_hash(device_id: int, journal_id: int, seq: int, body: bytes) -> bytes:
     """What a ledger keeps instead of a name: SHA-256 over the record's key and the body. Raises WireError."""
     return hashlib.sha256(_keyed(device_id, journal_id, seq, body)).digest()

@@ -126,8 +126,12 @@ class EventPart:
 
 @dataclass(frozen=True, slots=True)
 class TermEvents:
-    """Which of a terminal's records belong to which event, as far as it still has them, and those to come."""
+    """Which of a terminal's records belong to which event, as far as it still has them, and those to come.
 
+    auth: ``wire.record.events_auth``.
+    """
+
+    auth: Bytes6 = field(repr=False)
     parts: Annotated[tuple[EventPart, ...], list_of(EventPart, "event_part")]
 
 

@@ -69,7 +69,7 @@ _TABLES: dict[int, str] = {
     Kind.CREDIT: "credit:u8",
     Kind.NAME_RECORD: """journal_id:u32 seq:u32 crc:u32 auth:6s section:u8 table:u8 round:u8 pair:u16 seat:u8 how:u8
         text:str8""",
-    Kind.TERM_EVENTS: "parts:list8.event_part",
+    Kind.TERM_EVENTS: "auth:6s parts:list8.event_part",
     Kind.TABLE_SETTINGS: "settings:u32",
     Kind.TABLE_RECORD: """journal_id:u32 seq:u32 crc:u32 auth:6s section:u8 table:u8 round:u8 board:u16 ns:u16 ew:u16
         what:u8 by:u8 data:blob16""",
@@ -334,6 +334,15 @@ def record_auth(key: bytes | None, device_id: int, journal: int, seq: int, body:
     if key is None:
         return bytes(6)
     return hmac.digest(key, struct.pack("<QII", device_id, journal, seq) + body, "sha256")[:6]
+
+
+def events_auth(key: bytes | None, device_id: int, parts: list[Fields]) -> bytes:
+    """What TERM_EVENTS carries: first 6 bytes of HMAC-SHA-256 over device id and parts; zeros without a key."""
+    if key is None:
+        return bytes(6)
+    told = b"".join(_ITEM_LAYOUTS["event_part"].encode(part) for part in parts)
+    covered = struct.pack("<QB", device_id, len(parts)) + told
+    return hmac.digest(key, covered, "sha256")[:6]
 
 
 def director_proof(pin: str, nonce: bytes, device_id: int) -> bytes:

@@ -94,7 +94,8 @@ class Asking(Contacts):
             if (here is None or pair in here) and len(self._queue) < self._limits.queue:
                 self._telling.add((seat, what))
                 terminal.questions += 1
-                self._queue.append(Work(TakeQuestion(seat, Ask(int(what), 0, 0)), terminal))
+                shown = 0 if terminal.status is None else terminal.status.round
+                self._queue.append(Work(TakeQuestion(seat, Ask(int(what), shown, 0)), terminal))
 
     def _unanswered(self, work: Work) -> None:
         """A question is over, answered or not."""

@@ -5,6 +5,7 @@ Work for the store is queued here and in ``terminals.sync.collector``, which add
 
 from __future__ import annotations
 
+import hmac
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,9 +20,11 @@ from firmware_bridge.wire.messages import (
     TermHello,
     TermStatus,
     Text,
+    encode,
     fit_text,
 )
 from firmware_bridge.wire.numbers import Admission, CallState, Role
+from firmware_bridge.wire.record import AUTH_SIZE, events_auth
 from terminals.store.desk import Device, DeviceState
 from terminals.store.values import device_hex
 from terminals.sync.ingest import Done, Job, TakeAlarm, TakeDesk, TakeDevice, TakeJournal, TakeParts
@@ -345,6 +348,16 @@ class Contacts:
 
     def _events(self, terminal: Terminal, message: TermEvents) -> None:
         """Which of its records belong to which event, in the terminal's own words; kept once it is admitted."""
+        key = self._roster[terminal.device].key
+        if key and not hmac.compare_digest(
+            message.auth, events_auth(key, terminal.device, encode(message)[AUTH_SIZE:])
+        ):
+            self._alarm(
+                "auth",
+                device_hex(terminal.device),
+                "A message came without the right key of its terminal. Pair the terminal anew if it was replaced.",
+            )
+            return
         found = [(one.journal_id, one.first_seq, one.event_id) for one in message.parts[-MAX_PARTS:]]
         parts = tuple(one for one in found if one[0] and one[2])
         terminal.tells_events = True

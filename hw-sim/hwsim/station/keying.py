@@ -51,6 +51,7 @@ class Keying:
         self.address = address
         self._radio = radio
         self._agenda = agenda
+        self._key = key
         self._clock_error = random.Random(device_id).uniform(0.0, 65536 * CLOCK_STEP)
         self.memory = TerminalMemory(media.log(f"terminal-{address:05}"))
         self.memory.boot(device_id)
@@ -62,6 +63,7 @@ class Keying:
         self.found: Fields = {}  # the last answer to a search
         self._searches = 0
         self._wrong_codes = 0
+        self.round_index: int | None = None  # what is on the screen
         self.last_line = ""
         self.message_line = ""
         self.keyed_in: Callable[[], None] = nothing
@@ -103,6 +105,12 @@ class Keying:
 
     def waiting(self) -> int:
         return len(self.memory.waiting())
+
+    def shown_round(self) -> Fields | None:
+        rounds = self.rounds()
+        if self.round_index is None or self.round_index >= len(rounds):
+            return None
+        return rounds[self.round_index]
 
     def keyed(self, round_: int, board: int, correction: bool = False) -> bool:
         return (self.event, round_, board, int(correction)) in self.memory.keyed

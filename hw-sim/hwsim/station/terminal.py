@@ -59,7 +59,6 @@ class Terminal(Keying):
         self.ranking: Fields = {}
         self.session: Fields = {}  # a pair's whole session
         self.standings: dict[int, Fields] = {}  # whole rankings by number
-        self.round_index: int | None = None  # what is on the screen
         self.changed: Callable[[], None] = nothing
         self._status_booking: Booking | None = None
         self._status_sent = -1e9
@@ -77,12 +76,6 @@ class Terminal(Keying):
             self.feedback = self.ranking = self.session = {}
             self.standings = {}
             self.touch_status()
-
-    def shown_round(self) -> Fields | None:
-        rounds = self.rounds()
-        if self.round_index is None or self.round_index >= len(rounds):
-            return None
-        return rounds[self.round_index]
 
     def screen(self) -> list[str]:
         """The lines that people at the table see."""
@@ -169,7 +162,8 @@ class Terminal(Keying):
             return
         self._told = (self.event, self.memory.journal)
         told = [{"journal_id": journal, "first_seq": first, "event_id": event} for journal, first, event in parts]
-        self._radio.send(self.address, Kind.TERM_EVENTS, {"parts": told})
+        auth = messages.events_auth(self._key, self.memory.device_id, told)
+        self._radio.send(self.address, Kind.TERM_EVENTS, {"auth": auth, "parts": told})
 
     def session_down(self) -> None:
         self.upload.reset()

@@ -127,6 +127,13 @@ def test_golden_table_record(vector: dict[str, Any]) -> None:
         assert messages.pack_accepted(told["pair"], told["seat"], told["stamp"], proof) == data
 
 
+@pytest.mark.parametrize("vector", json.loads((VECTORS / "events.json").read_text()), ids=lambda v: v["name"])
+def test_golden_events(vector: dict[str, Any]) -> None:
+    parts = next(one for one in MESSAGES if one["name"] == vector["message"])["fields"]["parts"]
+    key = bytes.fromhex(vector["key_hex"]) or None
+    assert messages.events_auth(key, vector["device_id"], parts).hex() == vector["auth_hex"]
+
+
 @pytest.mark.parametrize("vector", json.loads((VECTORS / "director.json").read_text()), ids=lambda v: v["name"])
 def test_golden_director(vector: dict[str, Any]) -> None:
     proof = messages.director_proof(vector["pin"], bytes.fromhex(vector["nonce_hex"]), vector["device_id"])

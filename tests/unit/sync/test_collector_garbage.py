@@ -71,7 +71,7 @@ def a_table_record(dice: random.Random, address: int) -> Message:
         parts = [
             EventPart(dice.choice([1, 2, 0]), dice.randrange(8), dice.choice(ids)) for _ in range(dice.randrange(5))
         ]
-        return TermEvents(tuple(parts))
+        return TermEvents(dice.randbytes(6), tuple(parts))
     said = {
         "section": dice.choice([1, 1, 9]),
         "table": address,

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sync_fakes import FakeHost, FakeTerminal, an_event, body
 
-from firmware_bridge.wire.messages import EventPart, TermEvents
+from firmware_bridge.wire.messages import EventPart, TermEvents, encode
+from firmware_bridge.wire.record import events_auth
 from terminals.store import desk, ledger
 from terminals.store.desk import DeviceState, EventRow
 from terminals.store.values import RecordState
@@ -107,10 +108,15 @@ def test_what_waits_at_a_terminal_belongs_to_the_evening_on_which_it_was_keyed_i
 # --- a terminal that says itself which of its records belong to which event ------------------------------------------
 
 
+def events(terminal: FakeTerminal, parts: tuple[EventPart, ...]) -> TermEvents:
+    bare = TermEvents(bytes(6), parts)
+    return replace(bare, auth=events_auth(terminal.key, terminal.device, encode(bare)[6:]))
+
+
 def says(host: FakeHost, terminal: FakeTerminal, *parts: tuple[int, EventSetup]) -> None:
     """TERM_EVENTS of its only journal: first number, event."""
     told = tuple(EventPart(terminal.journal, first, event.id) for first, event in parts)
-    host.give(terminal, TermEvents(told))
+    host.give(terminal, events(terminal, told))
     host.run()
 
 
@@ -201,9 +207,9 @@ def test_the_same_word_again_changes_nothing_and_nonsense_is_left_alone(host: Fa
     play(host, event)
     for _ in range(3):
         says(host, terminal, (1, event))
-    host.give(terminal, TermEvents(()))
-    host.give(terminal, TermEvents((EventPart(0, 1, event.id), EventPart(5, 1, 0))))
-    host.give(terminal, TermEvents(tuple(EventPart(9, number, number) for number in range(1, 256))))
+    host.give(terminal, events(terminal, ()))
+    host.give(terminal, events(terminal, (EventPart(0, 1, event.id), EventPart(5, 1, 0))))
+    host.give(terminal, events(terminal, tuple(EventPart(9, number, number) for number in range(1, 256))))
     host.run()
     with host.database.transaction() as connection:
         assert ledger.boundaries(connection, terminal.device, terminal.journal) == [(1, desk.event_hex(event.id))]
@@ -263,3 +269,20 @@ def test_each_record_belongs_to_the_event_that_its_terminal_played(
     host.wait(2.0)
     assert events_of(host, terminal) == [desk.event_hex(event.id) for event in wanted]
     host.close()
+
+
+def test_nobody_else_says_to_which_event_the_records_of_a_terminal_with_a_key_belong(host: FakeHost) -> None:
+    event = an_event()
+    terminal = FakeTerminal(0xA1, 1, key=b"k" * 16)
+    host.ask(lambda connection: desk.save_device(connection, desk.Device(0xA1, DeviceState.WAITING, key=b"k" * 16)))
+    host.collector.set_device(desk.Device(0xA1, DeviceState.WAITING, key=b"k" * 16), host.now)
+    host.introduce(terminal)
+    play(host, event)
+    says(host, terminal, (1, event))
+    forged = events(FakeTerminal(0xA1, 1, key=b"x" * 16), (EventPart(terminal.journal, 1, event.id + 9),))
+    for message in (forged, replace(forged, auth=bytes(6))):
+        host.give(terminal, message)
+        host.run()
+    key_in(host, terminal, 1)
+    assert stored(host) == [(desk.event_hex(event.id), RecordState.STORED)]
+    assert [alarm.kind for alarm in host.alarms()] == ["auth"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_samples import load
+from wire_samples import MESSAGES, load
 
-from firmware_bridge.wire.messages import TableRecord, encode
-from firmware_bridge.wire.record import name_auth, name_crc, name_hash
+from firmware_bridge.wire.messages import EventPart, TableRecord, TermEvents, encode
+from firmware_bridge.wire.record import events_auth, name_auth, name_crc, name_hash
 from firmware_bridge.wire.table_data import (
     MAX_CALLS,
     AcceptedData,
@@ -60,6 +60,14 @@ def test_golden_table_records(vector):
         assert AcceptedData.unpack(data) == AcceptedData(told["pair"], told["seat"], told["stamp"], proof)
         other = result[:4] + bytes([result[4] ^ 1]) + result[5:]
         assert acceptance_proof(verifier, told["event"], other) != proof
+
+
+@pytest.mark.parametrize("vector", load("events"), ids=lambda vector: vector["name"])
+def test_golden_events(vector):
+    fields = next(one for one in MESSAGES if one["name"] == vector["message"])["fields"]
+    told = TermEvents(bytes(6), tuple(EventPart(**part) for part in fields["parts"]))
+    auth = events_auth(bytes.fromhex(vector["key_hex"]), vector["device_id"], encode(told)[6:])
+    assert auth.hex() == vector["auth_hex"]
 
 
 seats = st.integers(0, 3)
