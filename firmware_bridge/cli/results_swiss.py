@@ -40,7 +40,12 @@ def swiss(movement: str, file: Path, profile: str, carry: tuple[str, ...]) -> Ou
         for row in found.ranking
     ]
     rounds = [
-        {"round": number, "pair": one.contestant.number, "percent": decimal_text(one.percent), "vp": int(one.vp)}
+        {
+            "round": number,
+            "pair": one.contestant.number,
+            "percent": None if one.percent is None else decimal_text(one.percent),
+            "vp": int(one.vp) if one.vp.denominator == 1 else float(one.vp),
+        }
         for number, made in found.rounds.items()
         for one in made
     ]

@@ -1,4 +1,4 @@
-"""Swiss pairs by matchpoints: the results of a file, round by round, in victory points.
+"""Swiss pairs by matchpoints, cross-IMPs or Butler: the results of a file, round by round, in victory points.
 
 Which round a result belongs to is told by the movement. The window of an artificial score is the match.
 """
@@ -6,7 +6,7 @@ Which round a result belongs to is told by the movement. The window of an artifi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from firmware_bridge.errors import EntryError
@@ -15,8 +15,10 @@ from terminals.movement.model import Movement
 from terminals.movement.swiss import SWISS_PAIRS
 from terminals.scoring.boards import Method
 from terminals.scoring.lines import Contestant, ResultLine, WinnerGroup, field_expected
-from terminals.scoring.profile import Profile
+from terminals.scoring.profile import CrossImpMode, Profile
 from terminals.scoring.ranking import RankRow
+from terminals.scoring.rounds import round_scores
+from terminals.scoring.session import score_session
 from terminals.scoring.stage import PairRound, SessionLines, swiss_pairs_round
 from terminals.scoring.swiss import RoundKind, RoundScore, standings
 
@@ -34,11 +36,11 @@ def swiss_standing(
 ) -> SwissStanding:
     """Ranking of a Swiss pairs event. carried: victory points from an earlier stage, by pair.
 
-    Raises EntryError for another movement, results that it does not have, another scoring than matchpoints, and a
-    match length without a published scale.
+    Raises EntryError for another movement, results that it does not have, total points, and a match length without a
+    published scale.
     """
-    if movement.kind != SWISS_PAIRS or event.method is not Method.MATCHPOINTS or event.matches:
-        raise EntryError("This needs a swiss-pairs movement and results by matchpoints.", code="not-supported")
+    if movement.kind != SWISS_PAIRS or event.method is Method.AGGREGATE or event.matches:
+        raise EntryError("This needs a swiss-pairs movement and results by matchpoints or IMPs.", code="not-supported")
     where = {(board, s.ns, s.ew): s.round for s in movement.seatings for board in s.boards}
     lines: dict[int, list[ResultLine]] = {}
     sections = {one.line.section for one in event.lines}
@@ -61,7 +63,11 @@ def swiss_standing(
         boards = [board for s in movement.seatings if s.round == number for board in s.boards]
         expected = field_expected({board: boards.count(board) for board in set(boards)})
         session = SessionLines(lines[number], expected)
-        made = rounds[number] = tuple(swiss_pairs_round(session, movement.boards_per_round, profile))
+        length = movement.boards_per_round
+        if event.method is Method.MATCHPOINTS:
+            made = rounds[number] = tuple(swiss_pairs_round(session, length, profile))
+        else:
+            made = rounds[number] = tuple(_by_imps(session, length, profile, event.method))
         scores += [RoundScore(one.contestant, number, one.vp, boards=one.boards) for one in made]
         scores += [
             RoundScore(Contestant(section, one.pair), number, None, kind=RoundKind.BYE)
@@ -75,3 +81,13 @@ def swiss_standing(
         raise EntryError(f"Pair {strangers[0].number} is not in this event.", where="--carry", code="no-contestant")
     (ranking,) = standings(scores, [WinnerGroup("", everybody)], profile, carried=before)
     return SwissStanding(tuple(ranking), rounds)
+
+
+def _by_imps(session: SessionLines, length: int, profile: Profile, method: Method) -> list[PairRound]:
+    """A round in victory points by the profile's scale of IMPs."""
+    profile = replace(profile, cross_imp_mode=CrossImpMode.AVERAGE)
+    score = score_session(session.lines, expected=session.expected, groups=[], profile=profile, method=method)
+    sections = {line.section for line in session.lines}
+    lengths = {(section, 1): length for section in sections}
+    made = round_scores(score.boards.values(), lambda line: 1, lengths, method, profile.vp_scale, profile)
+    return [PairRound(one.contestant, None, one.boards, one.vp) for one in made if one.vp is not None]

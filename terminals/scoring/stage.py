@@ -77,10 +77,11 @@ def _settled(totals: Totals, profile: Profile) -> list[SideScore]:
 
 @dataclass(frozen=True, slots=True)
 class PairRound:
-    """A pair's match in a Swiss pairs event scored by matchpoints. vp: by the percentage, see ``percent_vp``."""
+    """A pair's match in a Swiss pairs event. percent: None when boards are scored by IMPs. vp: by the percentage, see
+    ``percent_vp``, or by a scale of IMPs, see ``rounds``."""
 
     contestant: Contestant
-    percent: Fraction
+    percent: Fraction | None
     boards: int
     vp: Fraction
 

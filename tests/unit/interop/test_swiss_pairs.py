@@ -21,9 +21,11 @@ from terminals.movement import files, swiss, written
 from terminals.movement.catalog import build
 from terminals.movement.model import Movement
 from terminals.result import PassedOut, Played
+from terminals.scoring.boards import Method
 from terminals.scoring.contract_score import score_ns
+from terminals.scoring.imps import imps
 from terminals.scoring.profile import PLAIN
-from terminals.scoring.vp import percent_vp
+from terminals.scoring.vp import continuous_vp, percent_vp
 
 
 def drawn(pairs: int, rounds: int) -> Movement:
@@ -102,3 +104,40 @@ def test_the_standing_leads_to_the_next_draw(tmp_path: Path, capsys: pytest.Capt
     assert files.load(str(plan)).rounds == 2
     for wrong in ("3", "x=1", "3=1e9"):
         assert main(["results", "swiss", str(plan), str(results), "--carry", wrong]) == 2
+
+
+def test_matches_by_imps_by_a_second_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Cross-IMPs of a round over the root of the number of comparisons, then the scale of team matches."""
+    movement = drawn(8, 2)
+    session = played(movement, seed=4)
+    info = EventInfo("Swiss", "2026-11-26")
+    event = session.event(info, PLAIN, Method.CROSS_IMPS)
+    found = swiss_standing(movement, event, PLAIN)
+    totals = {pair: Fraction(0) for pair in movement.pairs}
+    for number in (1, 2):
+        seatings = [one for one in movement.seatings if one.round == number]
+        sums = dict.fromkeys(movement.pairs, 0)
+        for board in seatings[0].boards:
+            scores = {
+                s: next(one.score for one in session.entries[number, s.table].lines if one.board == board)
+                for s in seatings
+            }
+            for s in seatings:
+                against = sum(imps(int(scores[s] or 0) - int(scores[t] or 0)) for t in seatings if t != s)
+                sums[s.ns] += against
+                sums[s.ew] -= against
+        for pair, total in sums.items():
+            margin = int(abs(total) / 6**0.5 + 0.5) * (1 if total >= 0 else -1)  # four results, six comparisons
+            totals[pair] += continuous_vp(margin, 7)
+    assert {row.contestant.number: row.value for row in found.ranking} == totals
+    plan, results = tmp_path / "swiss.yaml", tmp_path / "r.json"
+    plan.write_text(written.to_yaml(movement))
+    results.write_bytes(write_results_json(event))
+    assert main(["results", "swiss", str(plan), str(results), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert {row["pair"]: Fraction(row["vp"]) for row in told["ranking"]} == totals
+    assert {row["percent"] for row in told["rounds"]} == {None}
+    butler = swiss_standing(movement, session.event(info, PLAIN, Method.BUTLER), PLAIN)
+    assert len(butler.ranking) == 8
+    with pytest.raises(EntryError, match="matchpoints or IMPs"):
+        swiss_standing(movement, session.event(info, PLAIN, Method.AGGREGATE), PLAIN)
