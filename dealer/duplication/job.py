@@ -130,6 +130,7 @@ class DuplicationJob:
             copies_good=copies,
             states=counted,
             not_good=not_good(self._plan, states) if states else (),
+            copies=self._copies,
             attempts=self._attempts,
             stops=self._stops + self._follower.stops + self._recovery.returns,
             redeals=self._redeals,

@@ -91,8 +91,9 @@ class Summary:
 
     boards_good: board numbers of which every planned copy is good. copies_good: physical boards that are good,
     earlier runs of the same set included. states: number of physical boards per state. not_good: each board that is
-    not good, in the order of the plan. attempts, stops, redeals: of this run. Seconds by the job's clock: in all, with
-    the machine dealing or reading, waiting for the operator or the line, and the rest, which is the host's own.
+    not good, in the order of the plan. copies: of each board. attempts, stops, redeals: of this run. Seconds by the
+    job's clock: in all, with the machine dealing or reading, waiting for the operator or the line, and the rest, which
+    is the host's own.
     """
 
     planned: int
@@ -100,6 +101,7 @@ class Summary:
     copies_good: int
     states: Mapping[str, int] = field(default_factory=dict)
     not_good: tuple[tuple[BoardKey, BoardState], ...] = ()
+    copies: int = 1
     attempts: int = 0
     stops: int = 0
     redeals: int = 0

@@ -296,7 +296,17 @@ class Journal:
         return await self._submit(job)
 
     async def _submit(self, job: Callable[[Connection], T]) -> T:
-        return await self._writer.submit(job)
+        try:
+            return await self._writer.submit(job)
+        except StoreError as error:
+            if error.code != "store-full":
+                raise
+            raise StoreError(
+                error.what,
+                where=error.where,
+                next_step="Free some space, then start the same command again: the board in work is looked at first.",
+                code=error.code,
+            ) from error
 
 
 def _join(reasons: tuple[Reason, ...]) -> str:

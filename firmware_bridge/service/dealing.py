@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dealer.board import Board
 from dealer.duplication.claims import ClaimsFile
+from dealer.duplication.instructions import place
 from dealer.duplication.job import DuplicationJob, JobOptions
 from dealer.duplication.plan import Order, plan
 from dealer.duplication.progress import OnProgress, ProgressEvent, Summary
@@ -19,6 +20,9 @@ from drivers.host import HostIdentity
 from drivers.registry import open_machine
 from firmware_bridge.clock import SystemClock
 from firmware_bridge.errors import DeviceError, FirmwareBridgeError
+
+MAX_NAMES = 24
+"""Boards that an error names one by one."""
 
 
 async def make_boards(
@@ -83,17 +87,24 @@ async def try_machine(url: str, host: HostIdentity, packs: int, *, on_progress: 
         await machine.close()
 
 
+def _names(names: list[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return "; ".join(names[:MAX_NAMES]) + more
+
+
 def shortfall(summary: Summary) -> FirmwareBridgeError | None:
     """The error of a run whose boards are not all good; None when they are."""
     if summary.complete:
         return None
-    rest = {state: count for state, count in summary.states.items() if state != "good"}
-    words = ", ".join(f"{count} {state}" for state, count in sorted(rest.items()))
+    rest: dict[str, list[str]] = {}
+    for key, state in summary.not_good:
+        rest.setdefault(state.value, []).append(place(key, summary.copies).lower())
+    words = ". ".join(f"{state.capitalize()}: {_names(names)}" for state, names in sorted(rest.items()))
     again = "Start the same command again to make the rest; use no board that is not good."
     if set(rest) == {"unconfirmed"}:
         again = "Compare the numbers on these boards with the list, or make them again with --redo-unconfirmed."
     return DeviceError(
-        f"not every board is good: {words}.",
+        f"not every board is good. {words}.",
         next_step=again,
         code="boards-missing",
     )

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from duplication_fakes import FULL, FakeMachine, Run
+from duplication_fakes import FULL, FakeMachine, Run, honest
 from duplication_loop import LoopClock, run
 
 from dealer.board import Board
@@ -48,6 +48,7 @@ from drivers.api import (
     Sound,
 )
 from firmware_bridge.errors import DeviceError, StoreError
+from firmware_bridge.service.dealing import shortfall
 
 BOARDS = generate(range(1, 5), SeededBytes(1))
 
@@ -780,3 +781,68 @@ def test_told_only_once(bench: Bench) -> None:
     bench.make()
     told = [event.instruction for event in bench.heard if isinstance(event, Told | Stopped)]
     assert all(first != second for first, second in pairwise(told))
+
+
+def test_the_end_names_every_board_that_is_not_good(bench: Bench) -> None:
+    bench.machine.scripts = [honest, *[faulty(Fault.GATE)] * 5]
+    summary = bench.make(BOARDS[:2], 2)
+    assert summary.not_good == ((BoardKey(1, 2), FAILED),)
+    assert summary.as_dict()["not_good"] == [{"board": 1, "copy": 2, "state": "failed"}]
+    error = shortfall(summary)
+    assert error is not None
+    assert error.what == "not every board is good. Failed: board 1, copy 2."
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_run_that_was_stopped_in_mid_board_is_told_where_its_cards_are(bench: Bench, reads: bool) -> None:
+    """Ctrl-C, a lost machine and kill -9 leave the same behind: a board with cards in it, and a pack that is short."""
+    bench.machine.capabilities = FULL | Capability.READ_BACK if reads else FULL
+
+    async def go() -> None:
+        journal = bench.open()
+        running = asyncio.ensure_future(bench.job(plan(BOARDS, set_id="set"), journal).run())
+        await asyncio.sleep(4)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        journal.close()
+
+    run(go())
+    heard = bench.heard[:]
+    bench.machine = FakeMachine(bench.machine.capabilities, truth=bench.machine.truth)
+    bench.heard.clear()
+    assert bench.make(BOARDS).complete
+    assert heard
+    first = bench.stops()[0].instruction
+    assert first.what == "Board 1: the program ended while it was in work."
+    assert first.action == (Action.RETURN_BOARD if reads else Action.COLLECT_CARDS)
+    assert bench.all_true()
+
+
+def test_a_board_pulled_after_its_last_card_is_asked_back_and_read(bench: Bench) -> None:
+    def pulled(run: Run) -> None:
+        run.events[52:] = [BoardPulled()]
+
+    bench.machine.capabilities = FULL | Capability.READ_BACK
+    bench.machine.scripts = [pulled]
+    summary = bench.make(BOARDS[:1])
+    assert (summary.complete, summary.redeals) == (True, 0)
+    stop = bench.stops()[0].instruction
+    assert stop.text.endswith("Put the board back: I'll read it.")
+    assert "taken out too early" in stop.what
+    assert bench.all_true()
+
+
+def test_the_journal_on_a_full_disk_names_the_next_step(bench: Bench) -> None:
+    async def go() -> None:
+        journal = bench.open()
+
+        def full(connection: object) -> None:
+            raise StoreError("the disk is full; nothing of this was stored.", code="store-full")
+
+        with pytest.raises(StoreError) as raised:
+            await journal.submit(full)
+        assert "same command again" in raised.value.next_step
+        journal.close()
+
+    run(go())
