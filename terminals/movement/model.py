@@ -263,9 +263,10 @@ class Movement:
 
     def ranked_number(self, number: int, round: int) -> int:
         """The number under which a pair is ranked that showed ``number`` in a round: the last one that it shows."""
-        for change in sorted(self.renumbered, key=lambda n: n.round):
-            if change.round > round and change.pair == number:
-                number = change.number
+        for later in sorted({change.round for change in self.renumbered if change.round > round}):
+            # two pairs may exchange their numbers in one round
+            names = {change.pair: change.number for change in self.renumbered if change.round == later}
+            number = names.get(number, number)
         return number
 
     def boards_of(self, pair: int) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from firmware_bridge.errors import EntryError
 from terminals.movement import files
@@ -155,8 +156,9 @@ def _late(plan: Plan, event: h.LatePair) -> Plan:
     if movement.kind in (SWISS_PAIRS, SWISS_TEAMS):
         raise EntryError("Whoever comes late to a Swiss event joins it and is in the next draw.")
     _round(plan, event.round)
-    pair = event.pair or max(movement.pairs) + 1
-    if pair in movement.pairs:
+    taken = _taken(plan)
+    pair = event.pair or max(taken) + 1
+    if pair in taken:
         raise EntryError(f"Pair {pair} is in the movement already.", next_step="Give the late pair another number.")
     if movement.teams or any(s.players for s in movement.seatings):
         raise EntryError("Only a pair can come late into a pairs movement.")
@@ -180,18 +182,30 @@ def _late(plan: Plan, event: h.LatePair) -> Plan:
     return replace(plan, actual=seated)
 
 
+def _taken(plan: Plan) -> set[int]:
+    """Numbers that a new pair can't have: of pairs, and those that pairs show at some time."""
+    return {*plan.actual.pairs, *(change.number for change in plan.numbers)}
+
+
 def _joined(movement: Movement, group: Group, pair: int) -> tuple[Group, ...]:
     return tuple(replace(g, contestants=(*g.contestants, pair)) if g == group else g for g in movement.groups)
 
 
 def _free_seats(movement: Movement, from_round: int) -> dict[int, SitOut]:
     """round -> a sit-out that a late pair can turn into a table, nobody met twice and no board played twice."""
+
+    @cache
+    def theirs(pair: int) -> frozenset[int]:
+        return frozenset(movement.boards_of(pair))
+
     free: dict[int, SitOut] = {}
     met: set[int] = set()
     boards: set[int] = set()
     for number in range(from_round, movement.rounds + 1):
         for sit_out in movement.sit_outs:
             usable = sit_out.round == number and sit_out.boards and not sit_out.absent
+            # boards that were taken out because this pair plays them in another round are no seat
+            usable = usable and theirs(sit_out.pair).isdisjoint(sit_out.boards)
             if usable and sit_out.pair not in met and boards.isdisjoint(sit_out.boards):
                 free[number] = sit_out
                 met.add(sit_out.pair)
@@ -282,7 +296,7 @@ def _no_results_from(plan: Plan, pair: int, start: int, played: Sequence[Played]
 def _stand_by(plan: Plan, event: h.StandBy, played: Sequence[Played]) -> Plan:
     old, start = _known(plan, event.instead_of), _round(plan, event.round)
     movement = plan.actual
-    if event.pair in movement.pairs:
+    if event.pair in _taken(plan):
         raise EntryError(f"Pair {event.pair} plays in this movement already.")
     _no_results_from(plan, old, start, played)
     if not any(s.round >= start for s in movement.plays(old)):
@@ -310,13 +324,17 @@ def _renumbered(plan: Plan, event: h.Renumbered) -> Plan:
         raise EntryError("Teams keep their numbers: the pairs of a team are found by them.")
     if not 1 <= event.number <= 4095:
         raise EntryError(f"{event.number} can't be a pair number.")
-    holder = next((p for p in plan.actual.pairs if p != pair and plan.number_of(p, start) == event.number), None)
-    if holder is not None:
-        raise EntryError(
-            f"Number {event.number} is shown by another pair in round {start}.", next_step="Renumber that one first."
-        )
     numbers = sorted((*plan.numbers, event), key=lambda n: n.round)
-    return replace(plan, numbers=tuple(numbers))
+    after = replace(plan, numbers=tuple(numbers))
+    for round in range(start, plan.actual.rounds + 1):
+        if after.number_of(pair, round) != event.number:
+            break  # it shows yet another one from there on
+        if any(after.number_of(p, round) == event.number for p in plan.actual.pairs if p != pair):
+            raise EntryError(
+                f"Number {event.number} is shown by another pair in round {round}.",
+                next_step="Renumber that one first.",
+            )
+    return after
 
 
 def _substituted(plan: Plan, event: h.Substituted) -> Plan:

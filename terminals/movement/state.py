@@ -71,14 +71,16 @@ class Plan:
 
     def shown(self) -> Movement:
         """The actual rounds with the numbers that pairs show in each: what tables are told and results name."""
-        if not self.numbers:
+        numbers = [change for change in self.numbers if change.round <= self.actual.rounds]
+        if not numbers:
             return self.actual
         movement = self.actual
         changes = []
-        for change in self.numbers:
-            before = self.number_of(change.pair, change.round - 1)
-            changes.append(NewNumber(change.round, before, change.number))
-        for number in sorted({change.round for change in self.numbers}):
+        for number, pair in sorted({(change.round, change.pair) for change in numbers}):
+            before, after = self.number_of(pair, number - 1), self.number_of(pair, number)
+            if before != after:
+                changes.append(NewNumber(number, before, after))
+        for number in sorted({change.round for change in numbers}):
             names = {pair: self.number_of(pair, number) for pair in self.actual.pairs}
             movement = renamed(self.actual, names, number, movement)
         return replace(

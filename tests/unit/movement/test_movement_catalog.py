@@ -177,6 +177,21 @@ def test_a_pair_that_shows_another_number_is_the_same_pair() -> None:
     shown = plan.shown()
     assert (shown.ranked_number(3, 2), shown.ranked_number(3, 4), shown.ranked_number(4, 3)) == (33, 3, 3)
     assert shown.next_seat(4, 3) == shown.seat(3, 4)
+    with pytest.raises(EntryError, match="round 3"):
+        apply(plan, h.Renumbered(6, 33, 1))  # free in round 1, but not for the whole session
+    assert apply(plan, h.LatePair(2)).actual.pairs[-1] == 34, "nobody new gets a number that a pair shows"
+    with pytest.raises(EntryError):
+        apply(plan, h.LatePair(2, pair=33))
+    with pytest.raises(EntryError):
+        apply(plan, h.StandBy(33, 8, 2))
+    # two pairs exchange their numbers, by way of a third one
+    swapped = plan
+    for pair, number in ((5, 99), (8, 5), (5, 8)):
+        swapped = apply(swapped, h.Renumbered(pair, number, 4))
+    shown = swapped.shown()
+    assert [shown.ranked_number(5, 3), shown.ranked_number(8, 3)] == [8, 5]
+    assert [shown.ranked_number(5, 4), shown.ranked_number(8, 4)] == [5, 8]
+    assert shown.next_seat(5, 3) == shown.seat(8, 4)
     again = apply(plan, h.Renumbered(3, 34, 5))
     assert again.shown().ranked_number(3, 1) == 34
     with pytest.raises(EntryError):

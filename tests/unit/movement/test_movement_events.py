@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +22,7 @@ from terminals.movement.preview import compare_repairs, preview, replays
 from terminals.movement.state import Plan, Played
 from terminals.movement.teams import round_robin
 from terminals.movement.verify import verify
+from terminals.sync.setup import new_event
 
 AVERAGES = Verdict(State.ARTIFICIAL, 60, 40)
 
@@ -359,6 +361,17 @@ def test_boards_that_moved_wrongly() -> None:
         preview(start(movement), h.PlayedAs(3, (SeatedAs(1, 2, 9),)))
 
 
+def swaps(movement: Movement) -> list[h.Happening]:
+    """Every two tables of a round whose East-West pairs may have sat at each other's."""
+    out: list[h.Happening] = [h.Curtailed(movement.rounds)]
+    for number in range(1, movement.rounds + 1):
+        tables = movement.in_round(number)
+        for one, two in pairwise(tables):
+            seated = (SeatedAs(one.table, one.ns, two.ew), SeatedAs(two.table, two.ns, one.ew))
+            out += [h.PlayedAs(number, seated, then, AVERAGES) for then in Then]
+    return out
+
+
 @given(data=st.data(), count=st.integers(1, 6))
 @settings(max_examples=60, deadline=None)
 def test_an_evening_of_events_and_undoing(data: st.DataObject, count: int) -> None:
@@ -374,6 +387,10 @@ def test_an_evening_of_events_and_undoing(data: st.DataObject, count: int) -> No
                 st.builds(h.Withdrawn, st.sampled_from(pairs), st.integers(1, rounds), st.booleans()),
                 st.builds(h.StandBy, st.just(max(pairs) + 1), st.sampled_from(pairs), st.integers(1, rounds)),
                 st.builds(h.Renumbered, st.sampled_from(pairs), st.integers(50, 99), st.integers(1, rounds)),
+                st.sampled_from(swaps(plan.actual)),
+                st.sampled_from(
+                    [h.Unstarted(s.round, s.table, s.boards[:1], AVERAGES) for s in plan.actual.seatings if s.boards]
+                ),
             )
         )
         try:
@@ -384,6 +401,20 @@ def test_an_evening_of_events_and_undoing(data: st.DataObject, count: int) -> No
         shown = preview(plan, event)
         assert shown.ok, (event, shown.report.errors)
         assert replays(shown.after) == ()
+        told = shown.after.shown()
+        assert sorted((s.round, s.table, s.boards) for s in told.seatings) == sorted(
+            (s.round, s.table, s.boards) for s in shown.after.actual.seatings
+        )
+        for s in shown.after.actual.seatings:  # results of any round find the pair, whatever it shows by then
+            seen = told.at(s.round, s.table)
+            assert seen is not None
+            found = [shown.after.pair_of(number, s.round) for number in (seen.ns, seen.ew)]
+            assert found == [s.ns, s.ew]
+            ranked = [told.ranked_number(number, s.round) for number in (seen.ns, seen.ew)]
+            assert ranked == [shown.after.last_number(pair) for pair in (s.ns, s.ew)]
+        setup = new_event(1, "", {1: told})
+        for table in range(1, told.tables + 1):
+            assert setup.table_plan(1, table) is not None
     if events:
         assert fold(movement, [*events, h.Undone(len(events) - 1)]) == fold(movement, events[:-1])
         assert fold(movement, [*events, h.Undone(len(events) - 1), h.Undone(len(events))]) == fold(movement, events)
