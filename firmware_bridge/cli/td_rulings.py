@@ -105,7 +105,7 @@ def effect_text(shown: Mapping[str, Any]) -> str:
 
 
 def _standing(one: Mapping[str, str] | None) -> str:
-    return "-" if one is None else f"{one['place']}. {one['value']} {_UNIT_WORDS[one['unit']]}"
+    return "-" if one is None else f"{one['place']:>3}  {one['value']} {_UNIT_WORDS[one['unit']]}"
 
 
 _UNIT_WORDS = {"percent": "%", "imps": "IMPs", "points": "points", "vps": "VP"}
@@ -219,7 +219,8 @@ def list_(data: Path | None) -> Outcome:
         for one in found["rulings"]
     ]
     lines += [f"Provisional: {reason}." for reason in found["provisional"]]
-    lines.append(f"Corrections: {found['correction']}. Appeals: {found['appeals']}.")
+    correction, appeals = (found[key].replace("not-started", "not yet") for key in ("correction", "appeals"))
+    lines.append(f"Corrections: {correction}. Appeals: {appeals}.")
     return Outcome(found, "\n".join(lines))
 
 

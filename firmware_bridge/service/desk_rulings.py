@@ -42,6 +42,7 @@ from terminals.sync.ruling_log import Kept
 from terminals.sync.setup import section_number
 
 Work = Callable[[RulingActs], RulingAct | None]
+_UNIT_WORDS = {PenaltyUnit.TOP_FRACTION: "of a top", PenaltyUnit.IMPS: "IMPs", PenaltyUnit.VPS: "VP"}
 
 
 class _Rehearsed(Exception):
@@ -281,8 +282,7 @@ def ruling_words(kept: Kept) -> str:
         parts.append(content_words(ruling.result))
     if ruling.penalty is not None:
         one = ruling.penalty
-        unit = "of a top" if one.unit is PenaltyUnit.TOP_FRACTION else one.unit.value
-        parts.append(f"{one.contestant}: {one.amount} {unit}")
+        parts.append(f"{one.contestant}: {one.amount} {_UNIT_WORDS.get(one.unit, one.unit.value)}")
     if ruling.award is not None:
         parts.append(f"{ruling.award.contestant}: {ruling.award.vps} VP for round {ruling.award.round}")
     return ": ".join(parts)
