@@ -10,6 +10,7 @@ from drivers.api import BaseStation, StationConnected, StationDisconnected, Stat
 from drivers.host import HostIdentity
 from drivers.registry import open_station
 from firmware_bridge.clock import SystemClock
+from firmware_bridge.errors import FirmwareBridgeError
 from firmware_bridge.service.open_lines import open_lines
 from firmware_bridge.service.progress import Attention, CollectionBegan, OnEveningEvent, ResultStored, StationState
 from firmware_bridge.wire.messages import Message
@@ -27,12 +28,17 @@ LOOK_S = 0.05
 """Pause between two looks at what has changed, so that a flood of results costs little."""
 
 
+RETRY_S = (1.0, 30.0)
+"""Shortest and longest pause between two tries to reach a station that was not there at the start."""
+
+
 class WatchedStation:
-    """A base station whose comings and goings are told to whoever watches."""
+    """A base station whose comings and goings are told to whoever watches. trouble: why it is not there, or ""."""
 
     def __init__(self, station: BaseStation, on_event: OnEveningEvent) -> None:
         self._station = station
         self._on_event = on_event
+        self.trouble = ""
 
     @property
     def url(self) -> str:
@@ -41,15 +47,33 @@ class WatchedStation:
     async def connect(self, timeout: float) -> StationIdentity:
         return await self._station.connect(timeout)
 
+    async def keep_connecting(self, timeout: float) -> None:
+        """Connect, however long it takes: an evening begins although a cable is still missing. Each try that fails in
+        another way is told."""
+        pause = RETRY_S[0]
+        while True:
+            try:
+                await self.connect(timeout)
+                return
+            except FirmwareBridgeError as error:
+                if error.what != self.trouble:
+                    self.trouble = error.what
+                    text = f"Base station {self.url} is not there: {error.what} It is tried again. {error.next_step}"
+                    self._on_event(StationState(self.url, False, text.rstrip()))
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, RETRY_S[1])
+
     async def send(self, address: int, message: Message) -> None:
         await self._station.send(address, message)
 
     async def next_event(self) -> StationEvent:
         event = await self._station.next_event()
         if isinstance(event, StationConnected):
+            self.trouble = ""
             again = " It has started anew." if event.restarted else ""
             self._on_event(StationState(self.url, True, f"Base station {self.url} is there.{again}"))
         elif isinstance(event, StationDisconnected):
+            self.trouble = event.reason
             text = f"Base station {self.url} is gone: {event.reason} Terminals keep their results."
             self._on_event(StationState(self.url, False, text))
         return event

@@ -7,10 +7,10 @@ what changed, and tells the pages. It decides nothing about results; that is ``t
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from dealer.deal import Deal
 from firmware_bridge.clock import Clock
@@ -128,6 +128,16 @@ def _letter(section: Any) -> str:
     return str(section or "")
 
 
+class Reached(Protocol):
+    """A base station. trouble: why it is not there, "" when it is."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def trouble(self) -> str: ...
+
+
 class Desk:
     """Use ``start`` once the service is there, then ``committed`` after every commit."""
 
@@ -149,6 +159,7 @@ class Desk:
         self.on_change: Callable[[], None] = lambda: None
         self.budgets: dict[tuple[int, int, int], Budget] = {}
         self.deals: dict[str, dict[int, Deal]] = {}
+        self.stations: Sequence[Reached] = ()
         self._service: SyncService | None = None
         self._veil: Veil | None = None
         self._score: EventScore | None = None

@@ -67,6 +67,11 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
     trouble = desk.service.collector.trouble
     if trouble:
         add(0, "store", "store", f"Results can't be stored: {trouble} Terminals keep them.", {"trouble": trouble})
+    for station in desk.stations:
+        if station.trouble:
+            where, why = station.url, station.trouble
+            text = f"Base station {where} is not there: {why} Its terminals keep their results."
+            add(1, "station", "station", text, {"station": where, "why": why})
     if desk.clock.doubt:
         now = words_of(desk.clock.wall())
         text = f"This computer says it is {now}; that can't be right. {CLOCK_NEXT}"
@@ -74,8 +79,8 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
     for kept in desk.facts.decided.kept.values():
         if kept.state in (RulingState.PROPOSED, RulingState.APPEALED):
             what = "is under appeal" if kept.counts else "is proposed and does not count yet"
-            values = {"ruling": kept.number}
-            add(4, "ruling", f"ruling-{kept.state.value}", f"Ruling {kept.number} {what}.", values)
+            code, text = f"ruling-{kept.state.value}", f"Ruling {kept.number} {what}."
+            add(4, "ruling", code, text, {"ruling": kept.number})
     if desk.profile_trouble:
         name, why = desk.setup.settings.profile, desk.profile_trouble
         text = f"Scores are worked out by the plain profile, not by {name}: {why}"

@@ -45,14 +45,13 @@ async def running(
 ) -> AsyncIterator[tuple[Desk, Collection]]:
     """Collect from ``urls`` and from browsers while the block runs. setup: None when nothing is set up yet.
 
-    stations: more of them, open already. Raises DeviceError, LinkError or ProtocolMismatch when a station is not there
-    at the start; later losses are reported, and the driver gets the station back.
+    stations: more of them, open already. A station that is not there, at the start or later, is told to whoever
+    watches and to the desk, and tried again; the evening goes on with the others and with browsers.
     """
     clock = clock or SystemClock()
     hub = BrowserHub(clock.monotonic)
-    all_stations: dict[str, BaseStation] = {
-        url: WatchedStation(open_station(url, host, clock), on_event) for url in urls
-    }
+    watched = [WatchedStation(open_station(url, host, clock), on_event) for url in urls]
+    all_stations: dict[str, BaseStation] = dict(zip(urls, watched, strict=True))
     all_stations |= dict(stations or {})
     access = Access.open(directory)
     desk = Desk(directory, store, access, hub, clock)
@@ -65,14 +64,16 @@ async def running(
         on_commit=desk.committed,
         open_lines=open_lines(urls),
     )
+    desk.stations = watched
     desk.start(service)
     desk_clock.look(desk)
     collection = _Followed(desk, on_event)
     tasks: list[asyncio.Task[None]] = []
     try:
-        await asyncio.gather(*(station.connect(CONNECT_S) for station in all_stations.values()))
+        await asyncio.gather(*(station.connect(CONNECT_S) for station in (stations or {}).values()))
         await hub.connect(CONNECT_S)
         tasks = [asyncio.create_task(service.run()), asyncio.create_task(_sweep(desk))]
+        tasks += [asyncio.create_task(station.keep_connecting(CONNECT_S)) for station in watched]
         collection.running = tasks[0]
         collection.begin()
         yield desk, collection

@@ -165,6 +165,21 @@ def test_kill_standstill_and_a_port_that_returns_under_another_name(tmp_path: Pa
         assert firmware_bridge("db", "check", "--data", str(data), "--json").result["records"]["conflict"] == 0
 
 
+def test_an_evening_begins_without_its_base_station_and_takes_it_when_it_comes(tmp_path: Path) -> None:
+    port = tmp_path / "port"
+    url = f"serial://{port}?baud=115200"
+    with service(tmp_path / "data", "--station", url, "--tables", "2", "--boards", "2") as host:
+        end = time.monotonic() + 15
+        while not (told := [one for one in host.api("/desk")["alerts"] if one["kind"] == "station"]):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert "port does not exist" in told[0]["text"]
+        with station(tmp_path, tables=2) as hall:
+            room = Room(tmp_path / "data", hall, host)
+            room.finish(len(host.cells()))
+            assert room.alerts("station") == []
+
+
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[bool]:
     """A file system of 4 MB on ``folder``; False when this user may not mount one."""
