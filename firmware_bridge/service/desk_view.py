@@ -76,6 +76,7 @@ def _section(section: Section) -> dict[str, Any]:
     return {
         **named,
         "movement": movement.name,
+        "format": movement.format.value,
         "tables": movement.tables,
         "rounds": movement.rounds,
         "boards_per_round": movement.boards_per_round,

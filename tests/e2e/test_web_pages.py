@@ -497,3 +497,51 @@ def test_pages_are_light_and_the_dealing_screen_says_when_it_has_no_machine(foun
         page.set_content(f"<iframe src='{one.url}/results'></iframe>")
         page.wait_for_timeout(300)
         assert "results" not in [frame.url.rpartition("/")[2] for frame in page.frames]
+
+
+def test_individuals_and_teams_are_called_what_they_are(found: Any, tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        one.api("/setup/start", {"name": "Individual", "spec": "individual:8x2"})
+        page = phone(found, one.table(1))
+        at(page, "round")
+        assert page.locator(".pairs dd >> text=Player").count() == 4
+        photograph(page, "terminal-individual", sizes=("phone",))
+        accessible(page, "individual")
+        start_round(page)
+        for board in (1, 2):
+            if board == 2:
+                page.click("#nextboard")
+                at(page, "contract")
+                page.click("#pass")
+            else:
+                page.click("[data-board='1']")
+                page.click(".k7 button:nth-child(3)")
+                page.click(".k5 button:nth-child(5)")
+                page.click("#next")
+                assert page.locator(".compass button >> text=Player").count() == 4
+                page.click("[data-seat='S']")
+                page.click("#nolead")
+                page.click("[data-tricks='9']")
+            accept(page)
+            page.wait_for_selector("#state.good")
+        page.click("#endround")
+        assert page.locator(".card dt >> text=Player").count() == 4, "each of the four is told where to go"
+        page.click("#more")
+        page.click("[data-recap] >> nth=2")
+        page.wait_for_selector("#screen[data-at='recap'] td >> text=3NT")
+        accessible(page, "own boards")
+        results(one, len(one.cells()))
+        one.api("/actions/publish", {"actor": "Ann"})
+        public = phone(found, f"{one.url}/results")
+        public.wait_for_selector("th >> text=Player")
+        public.click("td a >> nth=0")
+        public.wait_for_selector("th >> text=Partner")
+        one.api("/setup/start", {"name": "League", "spec": "round-robin:4x2", "instead": True})
+        table = phone(found, one.table(2))
+        at(table, "round")
+        assert table.locator(".pairs dd >> text=Team").count() == 2
+        photograph(table, "terminal-teams", sizes=("phone",))
+        desk = desktop(found, f"{one.url}/desk#{one.code}")
+        desk.click("nav >> text=Ranking")
+        desk.wait_for_selector("th >> text=Team")
+        accessible(desk, "ranking of teams")

@@ -3,7 +3,7 @@ import { ApiError, api, button, contractText, h, languageChoice, signed, t } fro
 import { flushNames, keepNames, peopleScreen } from "./people.js";
 import { callDirector } from "./terminal-entry.js";
 import { setRound } from "./terminal-round.js";
-import { addFoot, backButton, called, draw, go, names, page, planRound, ready, refresh, S, SCREENS, sideOf, step, T, token, waiting } from "./terminal-state.js";
+import { addFoot, anytime, backButton, called, draw, go, keepOnNews, names, page, planRound, ready, refresh, S, SCREENS, sideOf, step, T, token, waiting } from "./terminal-state.js";
 
 addFoot(() => button([t("call"), t("called"), t("coming")][S.call] || t("call"), callDirector, S.call ? "danger" : "", { "aria-pressed": S.call ? "true" : null, id: "call" }));
 addFoot(() => (S.info?.settings.ranking ? button(t("ranking"), () => go({ at: "ranking" }), "plain") : ""));
@@ -16,9 +16,13 @@ function travellerTable(view) {
     h("tbody", {}, view.lines.map((l) => h("tr", { class: l.own ? "own" : "" }, h("td", { class: "n" }, l.ns), h("td", { class: "n" }, l.ew), h("td", {}, contractText(l.text)), h("td", { class: "n" }, signed(l.score)), h("td", { class: "n" }, l.percent ?? ""))))));
 }
 
+// Who is ranked: a pair, a team, a player.
+const ranked = (number) => t({ teams: "team", individual: "player" }[S.info?.format] || "pair", { team: number, number, pair: number });
+
 function rankingTables(view) {
+  const own = new Set(view.own.map((one) => S.info?.teams?.[one] ?? one));
   const title = (g) => (g.direction ? t(g.direction) : g.name);
-  return view.groups.map((g) => h("div", {}, title(g) ? h("h2", {}, title(g)) : "", scrolled(title(g) || t("ranking"), h("table", {}, h("thead", {}, h("tr", {}, h("th", { class: "n" }, t("place")), h("th", {}, t("names")), h("th", { class: "n" }, t("results")))), h("tbody", {}, g.rows.map((r) => h("tr", { class: view.own.includes(r.pair) ? "own" : "" }, h("td", { class: "n" }, r.place), h("td", {}, called(r.pair), " ", h("span", { class: "soft" }, r.names)), h("td", { class: "n" }, r.value))))))));
+  return view.groups.map((g) => h("div", {}, title(g) ? h("h2", {}, title(g)) : "", scrolled(title(g) || t("ranking"), h("table", {}, h("thead", {}, h("tr", {}, h("th", { class: "n" }, t("place")), h("th", {}, t("names")), h("th", { class: "n" }, t("results")))), h("tbody", {}, g.rows.map((r) => h("tr", { class: own.has(r.pair) ? "own" : "" }, h("td", { class: "n" }, r.place), h("td", {}, ranked(r.pair), " ", h("span", { class: "soft" }, r.names)), h("td", { class: "n" }, r.value))))))));
 }
 
 export function remote(path, title, make) {
@@ -26,6 +30,15 @@ export function remote(path, title, make) {
   api(`${path}`, { token }).then((view) => place.replaceChildren(...[make(view)].flat(9).filter(Boolean))).catch((error) => place.replaceChildren(h("p", { class: "note" }, error instanceof ApiError ? t("withheld") : t("needs-net"))));
   return page(title, place, backButton());
 }
+
+// Own boards so far, as far as everybody here has played them.
+function recapTable(view) {
+  const head = [t("boards"), t("pairs-against"), t("contract"), t("score"), "%"];
+  return view.lines.length ? scrolled(t("own-boards"), h("table", {}, h("thead", {}, h("tr", {}, head.map((x, i) => h("th", { class: i === 2 ? "" : "n" }, x)))), h("tbody", {}, view.lines.map((l) => h("tr", {}, h("td", { class: "n" }, l.board), h("td", { class: "n" }, (l.against || [l.opponents]).join("+")), h("td", {}, contractText(l.text)), h("td", { class: "n" }, signed(l.score)), h("td", { class: "n" }, l.percent ?? l.points ?? "")))))) : h("p", { class: "soft" }, t("own-boards-none"));
+}
+SCREENS.recap = () => remote(`/table/recap/${step().pair}`, [t("own-boards"), " · ", called(step().pair)], recapTable);
+anytime("recap");
+keepOnNews("recap");
 
 SCREENS.traveller = () => remote(`/table/boards/${step().board}`, t("board", { board: step().board }), travellerTable);
 SCREENS.ranking = () => remote("/table/ranking", t("ranking"), rankingTables);
@@ -48,6 +61,7 @@ SCREENS.more = () => {
   const r = planRound(), here = r ? [...sideOf(r, "NS"), ...sideOf(r, "EW")] : [];
   return page(t("more"), h("label", { for: "lang" }, t("language")), languageChoice(() => draw(true)),
     S.plan ? [h("label", { for: "roundno" }, t("go-round")), h("select", { id: "roundno", onchange: (e) => setRound(Number(e.target.value)) }, S.plan.rounds.map((one) => h("option", { value: one.round, selected: one.round === S.round }, t("round", { round: one.round }))))] : "",
+    S.plan && S.info?.settings.traveller ? here.map((p) => button([t("own-boards"), " ", called(p)], () => go({ at: "recap", pair: p }), "", { "data-recap": p })) : "",
     S.plan && S.info?.settings.names ? here.map((p) => button([t("enter-names"), " ", called(p)], () => go({ at: "people", pair: p }))) : "",
     h("p", { class: "soft small" }, t("device", { device: T.journal.device }), h("br"), t("kept", { count: waiting() })),
     h("p", { class: "soft small" }, t("warning-clear")), backButton());
