@@ -147,9 +147,14 @@ class Decided:
         return Conditions(self.profile(setup), self.scheme, self.kept, penalties, self.plans(setup))
 
 
-def decided(connection: Connection, setup: EventSetup) -> Decided:
-    """Folded from the store."""
+def decided(connection: Connection, setup: EventSetup, *, plans: bool = True) -> Decided:
+    """Folded from the store. plans: with what changed the plan; a single board can be scored without reading that."""
     found = Decided()
-    for item in desk_store.desk_events(connection, desk_store.event_hex(setup.id), *KINDS):
+    event = desk_store.event_hex(setup.id)
+    left_out = (PLANNED,) if plans else (PLANNED, HAPPENING)
+    for item in desk_store.desk_events(connection, event, *(kind for kind in KINDS if kind not in left_out)):
         found.take(item)
+    if found.happenings:  # whole movements, which are of no use as long as nothing happened to them
+        for item in desk_store.desk_events(connection, event, PLANNED):
+            found.take(item)
     return found

@@ -71,10 +71,10 @@ def _traveller(
         rows = [row for row in results.of_board(connection, event, asked.board) if row.play.section in letters]
     field = [row for row in rows if row.play.board == asked.board and row.content is not None]
     data = scoring_input(setup, field)
-    conditions = decided(connection, setup).conditions(setup)
+    conditions = decided(connection, setup, plans=False)
     expected = next((one.expected for one in data.fields if one.holds(section.letter)), {asked.board: len(field)})
     ruled = with_forms(data.lines, forms(conditions.kept))
-    scores = score_board(ruled, expected, conditions.profile, conditions.scheme.method)
+    scores = score_board(ruled, expected, conditions.profile(setup), conditions.scheme.method)
     lines = [
         (line_of(row, score, percentages=settings.percentages), row.play == own.play)
         for row, score in zip(field, scores, strict=True)
