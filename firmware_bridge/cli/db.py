@@ -74,14 +74,15 @@ def restore(source: Path, data: Path | None) -> Outcome:
 @db.command("export")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--without-people", is_flag=True, help="Leave names and numbers of players out.")
+@click.option("--active", is_flag=True, help="Only the event that is played now.")
 @DATA
 @command("db export")
-def export(out: Path, without_people: bool, data: Path | None) -> Outcome:
-    """Write the active event as JSON lines: every record and every event, in the order in which they were stored."""
+def export(out: Path, without_people: bool, active: bool, data: Path | None) -> Outcome:
+    """Write everything as JSON lines: every event with all its records, in the order in which they were stored."""
     from terminals.sync.export import write
 
     with _store(data) as store:
-        event = _event(store)
+        event = _event(store) if active else None
         count = store.read(lambda connection: write(connection, event, out, people=not without_people))
     return Outcome({"lines": count, "out": str(out)}, f"{count} lines in {out}.")
 

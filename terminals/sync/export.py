@@ -16,7 +16,7 @@ from firmware_bridge.db import Connection
 from firmware_bridge.errors import EntryError, ExitStatus, StoreError
 from terminals.store import content, desk, ledger, results, table_events
 from terminals.store.table_events import TableEventKind
-from terminals.store.values import EventKind, PlayKey, RecordKey, ResultEvent
+from terminals.store.values import EventKind, PlayKey, RecordKey, ResultEvent, device_hex
 from terminals.sync.recorded import VERIFIER
 
 FORMAT = 1
@@ -91,6 +91,23 @@ def lines(connection: Connection, event: int, *, people: bool = True) -> Iterato
             }
 
 
+def everything(connection: Connection, *, people: bool = True) -> Iterator[dict[str, Any]]:
+    """The exports of all events, in the order in which they were begun, then what belongs to none: holes and alarms."""
+    for event, _, _ in desk.event_list(connection):
+        yield from lines(connection, event, people=people)
+    yield {"table": "export", "format": FORMAT, "event": None}
+    for device, journal, first, last in ledger.holes(connection):
+        yield {
+            "table": "hole",
+            "device": device_hex(device),
+            "journal": f"{journal:08x}",
+            "first": first,
+            "last": last,
+        }
+    for alarm in ledger.alarms(connection):
+        yield {"table": "alarm", "kind": alarm.kind, "subject": alarm.subject, "text": alarm.text, "times": alarm.times}
+
+
 def event_line(item: ResultEvent) -> dict[str, Any]:
     """A result event as a line."""
     key = item.key
@@ -145,14 +162,18 @@ def event_of_line(line: dict[str, Any]) -> ResultEvent:
         raise EntryError(f"this line is no result event: {type(error).__name__}.", code="bad-export") from error
 
 
-def write(connection: Connection, event: int, path: Path, *, people: bool = True) -> int:
-    """Write the export to ``path`` (a half-written one never gets that name); gives the number of lines."""
+def write(connection: Connection, event: int | None, path: Path, *, people: bool = True) -> int:
+    """Write the export of an event, or of everything (None), to ``path``; gives the number of lines.
+
+    A half-written one never gets that name.
+    """
+    found = everything(connection, people=people) if event is None else lines(connection, event, people=people)
     temporary = path.with_name(path.name + ".part")
     count = 0
     try:
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
             os.chmod(temporary, 0o600)
-            for line in lines(connection, event, people=people):
+            for line in found:
                 file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
                 count += 1
             file.flush()

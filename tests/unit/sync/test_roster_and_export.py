@@ -13,12 +13,14 @@ from sync_fakes import EVENT, FakeHost, FakeTerminal, an_event, body
 
 from firmware_bridge.errors import EntryError, ExitStatus, StoreError
 from firmware_bridge.service.open_lines import open_lines
-from terminals.store import desk, results
-from terminals.store.desk import Device, DeviceState, Person
+from terminals.settings import EventSettings
+from terminals.store import desk, ledger, results
+from terminals.store.desk import Device, DeviceState, EventRow, Person
 from terminals.sync import export, roster
 from terminals.sync.director import By, Director
 from terminals.sync.rebuild import states_of
 from terminals.sync.roster import Wish
+from terminals.sync.setup import new_event, setup_to_json
 
 
 @pytest.fixture
@@ -148,6 +150,23 @@ def an_event_with_history(host: FakeHost) -> None:
     play = host.current()[0].play
     host.ask(lambda connection: Director(connection, host.setup, By("Ewa")).erase(play))
     host.ask(lambda connection: desk.save_person(connection, host.event, Person("A", 1, "N", "7", "Łucja")))
+
+
+def test_an_export_of_everything_has_every_event_and_what_belongs_to_none(host: FakeHost, tmp_path: Path) -> None:
+    an_event_with_history(host)
+    other = new_event(0xBEEF, "Wednesday", {1: None}, EventSettings())
+    row = EventRow(other.id, other.name, setup_to_json(other), other.plan_version, "")
+    host.ask(lambda connection: desk.save_event(connection, row))
+    host.ask(lambda connection: ledger.raise_alarm(connection, "conflict", "x", "Two records."))
+    path = tmp_path / "all.jsonl"
+    count = host.ask(lambda connection: export.write(connection, None, path))
+    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert len(found) == count
+    *events, rest = [line["event"] for line in found if line["table"] == "export"]
+    assert sorted(events) == sorted([host.event, f"{0xBEEF:016x}"])
+    assert rest is None
+    assert sum(line["table"] == "record" for line in found) == len(host.records())
+    assert any(line["table"] == "alarm" and line["times"] == 1 for line in found)
 
 
 def test_an_export_holds_everything_but_secrets(host: FakeHost, tmp_path: Path) -> None:
