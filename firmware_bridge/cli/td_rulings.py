@@ -366,6 +366,7 @@ def _reading(text: str, section: str, board: int) -> dict[str, Any]:
 @click.option("--carry", multiple=True, metavar="A3=12.5", help="Carried over from an earlier stage. May be repeated.")
 @click.option("--profile", metavar="NAME|FILE.toml", help="Scoring profile.")
 @click.option("--across/--apart", default=None, help="All sections are one field, or each is its own.")
+@click.option("--back", is_flag=True, help="Method, scale, knock-out and carry-over as before the last change.")
 @_asked
 @command("td scoring")
 def scoring(
@@ -375,6 +376,7 @@ def scoring(
     carry: tuple[str, ...],
     profile: str | None,
     across: bool | None,
+    back: bool,
     actor: str | None,
     second: str,
     data: Path | None,
@@ -384,6 +386,8 @@ def scoring(
     """How the event is scored; with options, score it in another way, also after play."""
     wanted: dict[str, Any] = {"method": method, "knockout": knockout, "across": across}
     body = _body(actor, second, **{name: value for name, value in wanted.items() if value is not None})
+    if back:
+        body["back"] = True
     if scale is not None and scale.endswith(".toml"):
         from terminals.scoring.profile_file import load_vp_table
 

@@ -31,6 +31,7 @@ FIELDS: Mapping[str, str] = {
     "carried?": "contestant -> what it brings along, A7 -> 12.5",
     "profile?": "name of a scoring profile, or the text of one (TOML)",
     "across?": "all sections are one field",
+    "back?": "true: method, scale, knockout and carry-over as they were before the last change",
     "actor?": "who decides",
     "second?": "second name, once final",
 }
@@ -41,7 +42,12 @@ def _wanted(desk: Desk, body: Body) -> tuple[EventSetup, Conditions, Profile | N
     """The event, its conditions and a new profile as a body asks for them. Raises EntryError."""
     given = {key: body[key] for key in _SCHEME if key in body}
     setup, conditions, profile = desk.setup, desk.conditions, None
-    if not given and "profile" not in body and "across" not in body:
+    if body.get("back"):
+        before = desk.facts.decided.before
+        if given or before is None:
+            raise EntryError("There is nothing to go back to.", where="back", code="nothing-to-undo")
+        conditions = replace(conditions, scheme=before)
+    elif not given and "profile" not in body and "across" not in body:
         raise EntryError("Say what is to change.", where="method", code="bad-value")
     if "carried" in given and not isinstance(given["carried"], Mapping):
         raise EntryError("carried is contestants with numbers, such as A7 with 12.5.", code="bad-value")

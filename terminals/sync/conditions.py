@@ -52,10 +52,14 @@ class Conditions:
 
 @dataclass(slots=True)
 class Decided:
-    """What the desk's events say about the scoring. stored: the profile as it is kept with the event, None before it
-    was. penalties: by number. happenings: (number, data), in order."""
+    """What the desk's events say about the scoring.
+
+    before: how it was scored until the last change. stored: the profile as it is kept with the event, None before it
+    was. penalties: by number. happenings: (number, data), in order.
+    """
 
     scheme: Scheme = field(default_factory=Scheme)
+    before: Scheme | None = None
     stored: Profile | None = None
     penalties: dict[int, dict[str, Any]] = field(default_factory=dict)
     planned: dict[str, Any] = field(default_factory=dict)
@@ -69,7 +73,7 @@ class Decided:
         """One more event; True when it says something about the scoring."""
         data = item.data
         if item.kind == SCORING:
-            self.scheme = scheme_from_dict(data)
+            self.before, self.scheme = self.scheme, scheme_from_dict(data)
         elif item.kind == PROFILE:
             self.stored = profile_from_json(str(data["profile"]))
         elif item.kind == SETTINGS:

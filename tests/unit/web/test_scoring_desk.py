@@ -288,6 +288,11 @@ def test_the_method_changes_after_play_and_nothing_else_does(tmp_path: Path) -> 
             assert (await client.get("/scoring")).json()["method"] == method
         await act(client, "scoring", {"method": "matchpoints", **BY})
         assert await values(client) == percent
+        await act(client, "scoring", {"back": True, **BY})
+        assert (await client.get("/scoring")).json()["method"] == "imps"
+        await act(client, "scoring", {"back": True, **BY})
+        assert await values(client) == percent, "an undo, and its undo, are changes like any other"
+        assert "nothing to go back" in await refused(client, "scoring", {"back": True, "method": "butler", **BY})
         assert "method is one of" in await refused(client, "scoring", {"method": "total", **BY})
         assert "Say what" in await refused(client, "scoring", BY)
 
