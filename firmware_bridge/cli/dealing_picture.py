@@ -144,7 +144,8 @@ class DealingPicture:
             head.append(" STOP ", style="bold white on red").append(" ")
         head.append(told.what, style="bold" if self._stopped else "")
         note = "" if told.following is not None else told.note
-        step = Text.assemble(("> " if told.action not in _UNDER_WAY else "", "bold"), (told.step, "bold cyan"))
+        to_do = self._stopped or told.action not in _UNDER_WAY
+        step = Text.assemble(("> " if to_do else "", "bold"), (told.step, "bold cyan"))
         lines = [(head, bool(head.plain.strip())), (Text(told.cards), bool(told.cards)), (step, bool(told.step))]
         lines += [(Text(note, style="dim"), bool(note)), (Text(told.detail, style="yellow"), bool(told.detail))]
         return [line for line, wanted in lines if wanted]

@@ -9,6 +9,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from dealer.duplication.progress import Stopped, Told
 from firmware_bridge.cli.dealing_picture import MAX_NOTES, DealingPicture
 from firmware_bridge.cli.evening_view import opening_lines
 from firmware_bridge.service.progress import (
@@ -69,6 +70,8 @@ class LiveView:
                 self._note(f"For the director: {event.text}")
             case _:
                 self._dealing.take(event)
+                if isinstance(event, Told | Stopped):
+                    self._live.refresh()  # an instruction is drawn at once, however soon the next one follows
 
     def _note(self, text: str) -> None:
         self._notes = [*self._notes, text][-MAX_NOTES:]
