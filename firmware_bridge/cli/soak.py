@@ -98,8 +98,14 @@ def results(
     error = None
     if not result.passed:
         words = f"{result.lost} results are lost, {result.duplicated} are doubled, {result.invented} were never sent,"
-        words += f" {result.missing} never came"
-        error = _broken(f"{words}, {result.waiting} are still waiting at terminals.", seed)
+        words += f" {result.missing} never came, {result.waiting} are still waiting at terminals."
+        error = _control(words, without) if without else _broken(words, seed)
+    elif without:
+        error = FirmwareBridgeError(
+            f"this run could not see that the safeguard {without} was left out.",
+            next_step="Let it run for longer, or with more faults.",
+            code="control-saw-nothing",
+        )
     return Outcome(fields, _text(fields), error=error)
 
 
@@ -111,6 +117,15 @@ def _prepare(evidence: Path | None, run: str) -> None:
 
     if evidence is not None:
         prepare_evidence(evidence, run)
+
+
+def _control(what: str, without: str) -> FirmwareBridgeError:
+    return FirmwareBridgeError(
+        what,
+        where=f"without {without}",
+        next_step="That is what the safeguard is for: with it the same run must pass.",
+        code="safeguard-left-out",
+    )
 
 
 def _broken(what: str, seed: int) -> FirmwareBridgeError:

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -63,8 +63,8 @@ CONTROL_HEAL_S = 1200.0
 class SoakOptions:
     """terminals: 2 or more. hours: of play. faults: none, realistic, harsh, or rates. without: one of CONTROLS.
 
-    restore: in mid-evening the store is replaced by a backup made earlier that evening (memories must not be wiped or
-    go back then: nobody could give those results back).
+    restore: in mid-evening the store is replaced by a backup made earlier that evening. Memories are not wiped and do
+    not go back then: nobody could give those results back.
     """
 
     terminals: int = 100
@@ -77,7 +77,8 @@ class SoakOptions:
 
     @property
     def rates(self) -> Rates:
-        return self.faults if isinstance(self.faults, Rates) else PROFILES[self.faults]
+        rates = self.faults if isinstance(self.faults, Rates) else PROFILES[self.faults]
+        return replace(rates, memory=0.0, back=0.0) if self.restore else rates
 
     def sections(self) -> list[int]:
         """Terminals of each station, one section each, at least 2."""

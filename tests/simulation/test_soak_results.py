@@ -14,7 +14,7 @@ import pytest
 from firmware_bridge.errors import ConfigError
 from firmware_bridge.simulation.soak_controls import CONTROLS
 from firmware_bridge.simulation.soak_results import SoakOptions, soak
-from firmware_bridge.simulation.tables_room import HARSH, Rates
+from firmware_bridge.simulation.tables_room import Rates
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -64,8 +64,7 @@ def test_each_safeguard_is_needed(without: str) -> None:
 
 
 def test_a_backup_restored_in_mid_evening_is_filled_from_the_terminals() -> None:
-    rates = replace(HARSH, memory=0.0, back=0.0)
-    result = soak(SoakOptions(terminals=5, hours=1.5, faults=rates, seed=1, restore=True))
+    result = soak(SoakOptions(terminals=5, hours=1.5, faults="harsh", seed=1, restore=True))
     assert (result.lost, result.duplicated, result.missing, result.waiting) == (0, 0, 0, 0)
 
 
