@@ -130,36 +130,35 @@ const score = () => {
 const roundsOf = (section) => D.data.event.sections.find((s) => s.letter === section)?.rounds || 1;
 let planned = [];
 
-function tablesOf(section, round) {
-  const tables = new Map();
-  for (const c of D.data.grid.cells.filter((x) => x.section === section && x.round === round)) {
-    if (!tables.has(c.table)) tables.set(c.table, { table: c.table, ns: c.ns, ew: c.ew, boards: [] });
-    tables.get(c.table).boards.push(c.board);
-  }
-  return [...tables.values()].sort((a, b) => a.table - b.table);
-}
-
 addPlan("late-pair", {
   fields: (s) => [field("p_round", t("desk.from-round"), number("p_round", { max: roundsOf(s), value: 1 })), field("p_place", t("desk.where"), select("p_place", ["auto", "phantom", "rover", "appendix"], (x) => t(`desk.place-${x}`))), field("p_missed", t("desk.missed"), h("input", { placeholder: "13-14", autocomplete: "off" })), scoreField()],
   event: () => ({ round: Number(value("p_round")), place: value("p_place"), missed: numbers(value("p_missed")), verdict: score() }),
 });
 
+// Every table of the round as the plan has it, to be written over with what was really played.
 addPlan("played-as", {
   fields: (s) => {
     const place = h("div", { class: "scroll" }), round = number("p_round", { max: roundsOf(s), value: 1, onchange: () => fill() });
-    const input = (id, v, more = {}) => h("input", { id, value: v, size: 6, "aria-label": id, autocomplete: "off", ...more });
-    const fill = () => {
-      planned = tablesOf(s, Number(round.value));
-      place.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, [t("desk.table"), t("NS"), t("EW"), t("boards")].map((x) => h("th", {}, x)))), h("tbody", {}, planned.map((x) => h("tr", {}, h("th", { scope: "row" }, x.table), h("td", {}, input(`pa_ns_${x.table}`, x.ns)), h("td", {}, input(`pa_ew_${x.table}`, x.ew)), h("td", {}, input(`pa_boards_${x.table}`, x.boards.join(" "))))))));
+    const input = (id, v) => h("td", {}, h("input", { id, value: v, size: 8, "aria-label": id, autocomplete: "off" }));
+    const fill = async () => {
+      const plan = await get(`/plan/movement?section=${s}`), individual = plan.format === "individual";
+      planned = plan.seatings.filter((x) => x.round === Number(round.value));
+      const heads = [t("desk.table"), ...(individual ? [t("desk.seats-nesw")] : [t("NS"), t("EW")]), t("boards")];
+      const row = (x) => h("tr", {}, h("th", { scope: "row" }, x.table), individual ? input(`pa_players_${x.table}`, x.players.join("-")) : [input(`pa_ns_${x.table}`, x.ns), input(`pa_ew_${x.table}`, x.ew)], input(`pa_boards_${x.table}`, x.boards.join(" ")));
+      place.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, heads.map((x) => h("th", {}, x)))), h("tbody", {}, planned.map(row))));
     };
     fill();
     return [field("p_round", t("round-label"), round), place, field("p_then", t("desk.then"), select("p_then", ["return", "follow"], (x) => t(`desk.then-${x}`))), scoreField()];
   },
-  event: () => ({
-    round: Number(value("p_round")), then: value("p_then"), verdict: score(),
-    tables: planned.map((x) => ({ was: x, table: x.table, ns: Number(value(`pa_ns_${x.table}`)), ew: Number(value(`pa_ew_${x.table}`)), boards: numbers(value(`pa_boards_${x.table}`)) })).filter(({ was, ns, ew, boards }) => ns !== was.ns || ew !== was.ew || boards.join() !== was.boards.join()).map(({ table, ns, ew, boards }) => ({ table, ns, ew, boards })),
-  }),
+  event: () => ({ round: Number(value("p_round")), then: value("p_then"), verdict: score(), tables: planned.flatMap(seatedAs) }),
 });
+
+// A table that differs from the plan as the service takes it; nothing for one that does not.
+function seatedAs(was) {
+  const boards = numbers(value(`pa_boards_${was.table}`)), who = was.players ? { players: value(`pa_players_${was.table}`).split(/[\s,-]+/).map(Number) } : { ns: Number(value(`pa_ns_${was.table}`)), ew: Number(value(`pa_ew_${was.table}`)) };
+  const same = was.players ? who.players.join() === was.players.join() : who.ns === was.ns && who.ew === was.ew;
+  return same && boards.join() === was.boards.join() ? [] : [{ table: was.table, ...who, boards }];
+}
 
 addCard("setup", { role: "director", make: sectionsCard });
 addCard("plan", { role: "assistant", make: drawCards });
