@@ -49,7 +49,7 @@ settle = 100
 aim = 70
 beam = 120
 beam_limit = 600
-poll = 8
+poll = 12
 idle_poll = 100
 [outputs]
 {chr(10).join(f"{name} = {number}" for name, number in WIRING.outputs.items())}
