@@ -49,14 +49,16 @@ def document(operations: Iterable[Operation], version: str) -> dict[str, Any]:
 
 def _operation(one: Operation) -> dict[str, Any]:
     answer = one.answer or _JSON
-    errors: dict[str, Any] = {"429": _error("Too many wrong tokens; wait.")}
+    errors: dict[str, Any] = {
+        "404": _error("There is no such thing, or it may not be seen now."),
+        "429": _error("Too many wrong tokens; wait."),
+        "503": _error("The store can't be used at the moment."),
+    }
     if one.role:
         errors["409"] = _error("It can't be done as things stand; `what` and `next` say why and what to do.")
         errors["401"] = _error("No token, or one that is not known.")
         errors["403"] = _error("The token is good, but not for this.")
     if one.fields is not None or "{" in one.path or one.query:
-        errors["404"] = _error("There is no such thing, or it may not be seen now.")
-        errors["503"] = _error("The store can't be used at the moment.")
         errors["400"] = _error("A value is missing or can't be.")
         errors["409"] = _error("It can't be done as things stand; `what` and `next` say why and what to do.")
     if one.fields is not None:

@@ -2,8 +2,8 @@
 // without a connection wait in the phone's log like results.
 import { ApiError, api, button, h, t } from "./base.js";
 
-export function peopleScreen({ page, token, pair, title, names, done }) {
-  const players = [0, 1].map((i) => ({ number: "", name: names[pair]?.[i] || "" }));
+export function peopleScreen({ page, token, pair, title, names, single, done }) {
+  const players = (single ? [0] : [0, 1]).map((i) => ({ number: "", name: names[pair]?.[i] || "" }));
   const lists = [];
   const inputs = players.map((player, i) => {
     const input = h("input", { id: `player${i}`, value: player.name, autocomplete: "off", maxlength: "80", placeholder: t("name-or-number") });

@@ -42,7 +42,7 @@ keepOnNews("recap");
 
 SCREENS.traveller = () => remote(`/table/boards/${step().board}`, t("board", { board: step().board }), travellerTable);
 SCREENS.ranking = () => remote("/table/ranking", t("ranking"), rankingTables);
-SCREENS.people = () => peopleScreen({ page, token, pair: step().pair, title: called(step().pair), names: S.info.names, done: peopleDone });
+SCREENS.people = () => peopleScreen({ page, token, pair: step().pair, title: called(step().pair), names: S.info.names, single: S.info.format === "individual", done: peopleDone });
 
 async function peopleDone(pair, players) {
   await ready;
