@@ -218,6 +218,7 @@ class Starter:
             placement.confirm(event)
         elif isinstance(event, HopperChanged):
             self._blocked = CommandReason.NONE
+            self._reloads += event.hopper == HopperState.LOADED and placement.pack_unseen
         elif isinstance(event, PackSeen):
             placement.pack = event.colour
             self._reloads += placement.pack_unseen
@@ -240,7 +241,8 @@ class Starter:
         key, copies = self._item.key, self._copies
         if self._slot.must_go:
             return False  # the instruction that asks for it is on the display already
-        if placement.wrong_pack and self._slot.hopper == HopperState.LOADED and not self._slot.collecting:
+        fetching = self._slot.hopper in (HopperState.EMPTY, HopperState.STOP_CARD)
+        if placement.wrong_pack and not fetching and not self._slot.collecting:
             await self._tell(pack_words.wrong_pack(key, copies, placement), (Reason.WRONG_PACK,))
             return False
         if not placement.seated:
@@ -261,7 +263,7 @@ class Starter:
             await self._tell(self._fetch(placement))
             return False
         if placement.wrong_pack or (placement.pack_unseen and placement.pack is None):
-            return False
+            return False  # told already, or about to be told by the machine
         if placement.pack_unseen and self._reloads < MAX_REINSERTS:
             await self._tell(pack_words.pack_unseen(key, copies), (Reason.PACK_UNSEEN,))
             return False

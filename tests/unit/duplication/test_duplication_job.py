@@ -846,3 +846,20 @@ def test_the_journal_on_a_full_disk_names_the_next_step(bench: Bench) -> None:
         journal.close()
 
     run(go())
+
+
+def test_a_machine_that_should_see_backs_but_never_tells_is_asked_again_and_leaves_the_board_unconfirmed(
+    bench: Bench,
+) -> None:
+    bench.machine.capabilities = FULL | Capability.PACK_COLOUR
+
+    async def reload() -> None:
+        for _ in range(8):
+            await asyncio.sleep(5)
+            for hopper in (HopperState.EMPTY, HopperState.LOADED):
+                bench.machine.set_hopper(hopper)
+
+    summary = bench.make(BOARDS[:1], meanwhile=reload)
+    assert summary.states == {"unconfirmed": 1}
+    assert Reason.PACK_UNSEEN in bench.reasons()
+    assert "backs up" in bench.stops()[0].instruction.text
