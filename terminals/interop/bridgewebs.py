@@ -1,7 +1,8 @@
-"""The CSV file that BridgeWebs takes: header lines, rankings, travellers, each part behind a ``#`` line.
+"""The CSV file that BridgeWebs takes: options, rankings, travellers, each part behind a ``#`` line.
 
-Written as far as its parts are known from programs that read such files; the page that describes it was not at hand,
-so this export is marked as unverified in the documentation. USEBIO is the format to prefer.
+The options follow the list in the BridgeWebs guide ("CSV Format"); of the parts behind them only what other programs
+read is known, and no file was sent there, so this export is marked as untried in the documentation. USEBIO is the
+format to prefer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from terminals.interop.usebio_write import label
 from terminals.result import Artificial, PassedOut, Played
 from terminals.scoring.boards import Method
 
+LAYOUT = "std1"
+METHODS = {Method.BUTLER: "#BUTLER", Method.CROSS_IMPS: "#CROSSIMP", Method.AGGREGATE: "#AGGREGATE"}
 SCORE_HEAD = ("POSITION", "PAIR", "NAME1", "NAME2", "PERCENT")
 TRAVELLER_HEAD = ("NS", "EW", "BID", "BY", "LEAD", "TRICKS", "SCORE+", "SCORE-", "POINTS+", "POINTS-")
 
@@ -27,7 +30,8 @@ def write_bridgewebs(event: ExchangeEvent, *, director: str = "", scorer: str = 
     boards = sorted({one.line.board for one in event.lines})
     groups = ranked(event.entrants)
     rows: list[tuple[object, ...]] = [
-        ("#VERSION", f"{event.program} {event.program_version}".strip()),
+        ("#VERSION", LAYOUT),
+        ("#SOURCE", f"{event.program} {event.program_version}".strip()),
         ("#DATE", date),
         ("#TITLE", event.title),
         ("#DIRECTOR", director),
@@ -37,6 +41,10 @@ def write_bridgewebs(event: ExchangeEvent, *, director: str = "", scorer: str = 
         ("#WINNERS", min(event.winners, 2)),
         ("#ROUNDS", rounds),
     ]
+    if event.method in METHODS:
+        rows.append((METHODS[event.method], 1))
+    if event.kind is EventKind.INDIVIDUAL:
+        rows.append(("#INDIVIDUAL", 1))
     for group in groups:
         rows += [("#SCORES",), SCORE_HEAD]
         for one in group:

@@ -17,6 +17,7 @@ from terminals.interop.bridgewebs import write_bridgewebs
 from terminals.interop.csv_text import read_csv, write_csv
 from terminals.interop.exchange import ExchangePlayer
 from terminals.interop.results_csv import RANKING_HEAD, RESULTS_HEAD, ranking_csv, results_csv
+from terminals.scoring.boards import Method
 
 
 def table(data: bytes) -> list[list[str]]:
@@ -82,10 +83,32 @@ def test_the_bridgewebs_file_has_its_parts_in_order() -> None:
     event = published(mitchell())
     rows = table(write_bridgewebs(event, director="D", rounds=7))
     tags = [row[0] for row in rows if row and row[0].startswith("#")]
-    head = ["#VERSION", "#DATE", "#TITLE", "#DIRECTOR", "#SCORER", "#PAIRS", "#BOARDS", "#WINNERS", "#ROUNDS"]
-    assert tags[:13] == [*head, "#SCORES", "#SCORES", "#BOARDFORMAT", "#TRAVELLERS"]
+    head = [
+        "#VERSION",
+        "#SOURCE",
+        "#DATE",
+        "#TITLE",
+        "#DIRECTOR",
+        "#SCORER",
+        "#PAIRS",
+        "#BOARDS",
+        "#WINNERS",
+        "#ROUNDS",
+    ]
+    assert rows[0] == ["#VERSION", "std1"]
+    assert tags[:14] == [*head, "#SCORES", "#SCORES", "#BOARDFORMAT", "#TRAVELLERS"]
     assert tags[13:] == ["#BOARD"] * 14
     values = {row[0]: row[1] for row in rows if len(row) > 1 and row[0].startswith("#")}
     assert (values["#DATE"], values["#WINNERS"], values["#PAIRS"], values["#BOARDS"]) == ("26/11/2026", "2", "14", "14")
     with pytest.raises(EntryError):
         write_bridgewebs(round_robin())
+
+
+@pytest.mark.parametrize(
+    ("method", "option"),
+    [(Method.BUTLER, "#BUTLER"), (Method.CROSS_IMPS, "#CROSSIMP"), (Method.AGGREGATE, "#AGGREGATE")],
+)
+def test_the_bridgewebs_file_says_how_it_was_scored(method: Method, option: str) -> None:
+    rows = table(write_bridgewebs(published(mitchell(), method=method)))
+    assert [option, "1"] in rows
+    assert [row for row in table(write_bridgewebs(published(mitchell()))) if row[0] == option] == []
