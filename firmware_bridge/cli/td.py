@@ -329,6 +329,17 @@ def publish(**common: Any) -> Outcome:
 
 
 @td.command()
+@click.argument("board", type=click.IntRange(1, 999))
+@click.option("--section", default="A", show_default=True)
+@_common
+@command("td reveal")
+def reveal(board: int, section: str, **common: Any) -> Outcome:
+    """Show a playing director the results of a board that he has yet to play. It is put on record."""
+    words = f"Board {board} is shown from now on; that is on record."
+    return _do("reveal", **common, told=lambda found: words, section=section, board=board)
+
+
+@td.command()
 @click.argument("device")
 @click.option("--key", default="", help="A key that the terminal has already, 32 hexadecimal digits.")
 @_common

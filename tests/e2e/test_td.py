@@ -65,6 +65,8 @@ def test_a_director_corrects_rules_moves_and_takes_back(tmp_path: Path) -> None:
         assert td(tmp_path, "close-round", "9")[1]["error"]["code"] == "no-round"
         assert td(tmp_path, "move", "1", "1", "4")[0] == 2
         assert td(tmp_path, "replace", "00000000000000a1", "1")[0] == 1
+        assert td(tmp_path, "reveal", "3", "--by", "Ann")[0] == 0
+        assert any((item["kind"], item["actor"]) == ("reveal", "Ann") for item in one.api("/log"))
         code, paired = td(tmp_path, "pair", "00000000000000a1")
         assert code == 0
         assert len(bytes.fromhex(paired["key"])) == 16
