@@ -26,7 +26,6 @@ from firmware_bridge.wire.messages import (
     NameSearch,
     Record,
     RecordAck,
-    RecordNak,
     Resend,
     TableRecord,
     TableSettings,
@@ -40,7 +39,6 @@ from firmware_bridge.wire.numbers import AskFor, RecordReason, TableRecordKind
 from firmware_bridge.wire.record import name_auth, name_crc, name_hash, record_auth, record_crc
 from terminals.store.desk import Device
 from terminals.store.values import RawRecord, RecordKey, device_hex
-from terminals.sync.asking import Asking
 from terminals.sync.contacts import DEFAULT_LIMITS, Batch, Limits, Send, Work
 from terminals.sync.ingest import (
     TAKEN,
@@ -53,6 +51,7 @@ from terminals.sync.ingest import (
     TakeTable,
     Verdict,
 )
+from terminals.sync.missing import Missing
 from terminals.sync.people import name_body
 from terminals.sync.questions import TakeQuestion
 from terminals.sync.recorded import table_body
@@ -63,7 +62,7 @@ NOT_KEPT = (TakeRecord, TakeQuestion)
 """Jobs that a terminal repeats by itself when they fail."""
 
 
-class Collector(Asking):
+class Collector(Missing):
     """The sync service's core. One event at a time; all stations feed the same one."""
 
     def __init__(
@@ -73,13 +72,11 @@ class Collector(Asking):
         journals: Mapping[tuple[int, int], int],
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        super().__init__(setup, roster, limits)
-        self._journals = dict(journals)
+        super().__init__(setup, roster, journals, limits)
         self._in_flight = 0
         self._full = False
         self._trouble = ""
         self._probe_at: float | None = None
-        self._missing: dict[tuple[int, int], None] = {}
 
     @property
     def trouble(self) -> str:
@@ -236,34 +233,6 @@ class Collector(Asking):
         self._full = False
         return self._broadcast_credit() + self._ask_dropped()
 
-    # --- time ---
-
-    def next_deadline(self) -> float | None:
-        """When ``tick`` has something to do."""
-        times = [track.asked_at + self._limits.ask_every for _, track in self._open_questions()]
-        return min(times, default=None)
-
-    def tick(self, now: float) -> list[Send]:
-        """Ask again for records that are missing; give up those that the terminal itself no longer owes."""
-        out: list[Send] = []
-        for terminal, track in self._open_questions():
-            if now - track.asked_at >= self._limits.ask_every:
-                out += self._ask(terminal, track, now)
-        return out
-
-    def _open_questions(self) -> list[tuple[Terminal, Track]]:
-        found = []
-        for device, journal in list(self._missing):
-            terminal = self._by_device.get(device)
-            track = None if terminal is None else terminal.track(journal)
-            if terminal is None or track is None or not terminal.present or not terminal.admitted:
-                continue
-            if (track.expected >= track.unacked and not track.nearest) or track.conflict:
-                del self._missing[device, journal]
-                continue
-            found.append((terminal, track))
-        return found
-
     # --- records ---
 
     def _begin(self, terminal: Terminal, hello: TermHello, now: float) -> list[Send]:
@@ -372,37 +341,6 @@ class Collector(Asking):
         track.expected = min(track.expected, track.verified + 1, done.upto + 1)
         return self._ask(terminal, track, now)
 
-    def _ask(self, terminal: Terminal, track: Track, now: float) -> list[Send]:
-        """Ask for the record that is missing; after some tries give up those that the terminal no longer owes."""
-        self._missing[terminal.device, track.journal] = None
-        if track.waiting:
-            track.asked_at = now
-            return []
-        owed = min(track.nearest or track.unacked, track.unacked)
-        if track.asked >= self._limits.ask_times and owed > track.expected:
-            self._put(TakeHole(terminal.device, track.journal, track.expected, owed - 1), terminal, track)
-            track.asked = 0
-            track.asked_at = now
-            return []
-        track.asked += 1
-        track.asked_at = now
-        if track.nearest:
-            return [self._nak(terminal, track.journal, track.expected, RecordReason.GAP)]
-        return [self._to(terminal, Resend(terminal.device, track.journal, track.expected))]
-
-    def _hole_kept(self, work: Work, hole: TakeHole, done: Done) -> None:
-        name = (hole.device, hole.journal)
-        self._journals[name] = max(self._journals.get(name, 0), done.upto)
-        track = work.track
-        # Up to what the store now has, and never past what the terminal still owes: that it must send itself.
-        if track is not None:
-            passed = min(done.upto, track.unacked - 1)
-            track.asked = 0
-            if track.expected <= passed:
-                track.verified, track.expected = passed, passed + 1
-                track.asked_at, track.nearest = -1e9, 0
-                self._missing[hole.device, hole.journal] = None
-
     def _forget(self, work: Work) -> None:
         track = work.track
         if track is not None:
@@ -426,9 +364,6 @@ class Collector(Asking):
         return out
 
     # --- small things ---
-
-    def _nak(self, terminal: Terminal, journal: int, seq: int, reason: RecordReason) -> Send:
-        return self._to(terminal, RecordNak(terminal.device, journal, seq, int(reason)))
 
     def _broadcast_credit(self) -> list[Send]:
         for terminal in self._by_device.values():
