@@ -34,6 +34,7 @@ from dealer.deal import Deal
 from dealer.generate import DealSet, Origin
 from dealer.store.schema import DEALING_DB, MIGRATIONS
 from dealer.store.sets import save_set
+from firmware_bridge.config import load_config
 from firmware_bridge.db import Database
 from firmware_bridge.errors import ConfigError, StoreError
 from firmware_bridge.service import desk_checks
@@ -195,6 +196,7 @@ class DataConnector:
     def __init__(self, desk: Desk, keys: ClubKeys, stop: Callable[[], None] | None = None) -> None:
         self._desk = desk
         self._stop = stop
+        self._club_pin = load_config(desk.directory).director_pin
         self._keys = keys
         self._connector = Connector(desk.wall)
         self._failures = Failures(desk.clock.monotonic, limit=10)
@@ -203,13 +205,14 @@ class DataConnector:
     def caller(self, request: Request, address: str) -> Caller | ErrorType:
         """Who asks, or why nothing is answered."""
         if is_loopback(address):
-            return Caller(journals=self._journals(), may_stop=self._stop is not None, held=self._held())
+            usual = Caller(journals=self._journals(), club_pin=self._club_pin)
+            return replace(usual, may_stop=self._stop is not None, held=self._held())
         if not self._rate.take(address) or self._failures.wait(address):
             return ErrorType.BUSY
         if not self._keys.right(request.club, request.licence):
             self._failures.add(address)
             return ErrorType.VALIDATION
-        return Caller(request.club, local=False, journals=self._journals())
+        return Caller(request.club, local=False, journals=self._journals(), club_pin=self._club_pin)
 
     def _held(self) -> int:
         """Terminals in contact that still hold results."""

@@ -124,7 +124,8 @@ def _begin(
     base = DEFAULT if habits is None else habits.settings
     if own is None:
         # The club's own habits go on; who directs and plays is another evening's affair.
-        base = base.changed({"admit_all": True, "playing_director": []})
+        pin = base.director_pin or context.club_pin
+        base = base.changed({"admit_all": True, "playing_director": [], "director_pin": pin})
     base = base.changed(structure.compared())
     version = structure.id % 60000 + 1 if own is None else own.plan_version % 0xFFFF + 1
     # What a section had of its own stays, its plan is that of the program.

@@ -39,7 +39,8 @@ class Caller:
 
     journals: (device, journal, next record) of the terminals in contact; with another event these belong to it.
     dealt: deals by board that the club has of the active event, for a poll of deals. may_stop: whoever started the
-    service lets programs of this machine close it. held: terminals in contact that still hold results.
+    service lets programs of this machine close it. held: terminals in contact that still hold results. club_pin: the
+    director's PIN for new events, "" without one.
     """
 
     club: str | None = None
@@ -48,6 +49,7 @@ class Caller:
     dealt: Mapping[int, Deal] = field(default_factory=dict, repr=False)
     may_stop: bool = False
     held: int = 0
+    club_pin: str = field(default="", repr=False)
 
 
 class Connector:
@@ -158,7 +160,7 @@ class Connector:
         if command in NOT_SUPPORTED:
             raise Refusal(ErrorType.NOT_IMPLEMENTED, f"{command.name} is not supported.")
         words = (caller.club, caller.local, self._wall(), caller.journals, caller.may_stop, caller.held)
-        context = Context(connection, request, *words)
+        context = Context(connection, request, *words, caller.club_pin)
         if command in QUEUES:
             return Answer(self._poll(connection, request, caller, *QUEUES[command]))
         if command in ACCEPTS:

@@ -51,6 +51,7 @@ class Context:
         journals: Sequence[tuple[int, int, int]] = (),
         may_stop: bool = False,
         held: int = 0,
+        club_pin: str = "",
     ) -> None:
         self.connection = connection
         self.request = request
@@ -60,6 +61,7 @@ class Context:
         self._journals = journals
         self.may_stop = may_stop
         self.held = held
+        self.club_pin = club_pin
 
     # --- reading the request ---
 

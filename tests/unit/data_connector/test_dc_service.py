@@ -35,7 +35,7 @@ from firmware_bridge.service.desk_actions import ACTIONS
 from firmware_bridge.service.desk_running import running
 from firmware_bridge.service.desk_view import event_view
 from terminals.interop.data_connector.envelope import GREETING
-from terminals.store import table_events
+from terminals.store import ledger, table_events
 from terminals.store.desk import Person
 from terminals.store.table_events import TableEvent, TableEventKind
 from terminals.store.values import RecordKey
@@ -307,6 +307,19 @@ def test_news_without_an_outbox_are_found_by_the_next_poll(tmp_path: Path) -> No
         (told,) = await poll(22)
         assert told["BoardNumber"] == 1
         assert len(await poll(26)) == 1
+
+    with_service(tmp_path, work)
+
+
+def test_a_pin_that_everybody_knows_gives_way_to_the_club_s(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('director_pin = "4711"\n')
+
+    async def work(service: Service) -> None:
+        await service.post(5, events.an_event(bridgemate2_settings=[events.bm2(pin="0000")]).to_dict())
+        assert service.desk.setup.settings.director_pin == "4711"
+        assert any("own stays" in one.text for one in service.desk.store.read(ledger.alarms))
+        await service.post(14, [events.bm2(pin="0815").to_dict()], events.SESSION)
+        assert service.desk.setup.settings.director_pin == "0815"
 
     with_service(tmp_path, work)
 
