@@ -69,6 +69,14 @@ export function told(prefix, code, text, values = {}) {
   return key in words ? t(key, values) : text || String(code);
 }
 
+// Short sentences of the program about seats and movements, phrase by phrase in the words of the page ("said.…" keys);
+// a phrase without words there stays as it is.
+export function said(text) {
+  if (language === "en") return text;
+  const phrases = Object.keys(words).filter((key) => key.startsWith("said.")).map((key) => key.slice(5)).sort((a, b) => b.length - a.length);
+  return phrases.length ? text.replace(new RegExp(`\\b(?:${phrases.join("|")})\\b`, "g"), (found) => words[`said.${found}`]) : text;
+}
+
 export function languageChoice(changed) {
   return h("select", { id: "lang", "aria-label": t("language"), onchange: async (e) => { store("lang", e.target.value); await loadWords(e.target.value); changed(); } },
     languages.map((one) => h("option", { value: one.code, selected: one.code === language, lang: one.code }, one.name)));

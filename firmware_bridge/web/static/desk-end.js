@@ -1,5 +1,5 @@
 // Going home: what is left to do, publication, printed sheets and files, the backup to a stick, codes and players.
-import { ApiError, api, button, h, t, told } from "./base.js";
+import { ApiError, api, button, h, said, t, told } from "./base.js";
 import { D, act, again, doing, field, get, may, openPanel, post, show, value } from "./desk.js";
 
 const FILES = { ranking: "pdf", travellers: "pdf", scorecards: "pdf", hands: "pdf", usebio: "xml", pbn: "pbn", csv: "csv", bridgewebs: "csv", lines: "jsonl" };
@@ -11,7 +11,7 @@ export async function endView() {
 
 function checklistCard(items) {
   const words = (i) => told("check", i.done ? `${i.key}-done` : i.key, i.words, { count: parseInt(i.words, 10) });
-  return h("section", { class: "card" }, h("h2", { tabindex: "-1" }, t("desk.before-going-home")), h("ul", { class: "alerts" }, items.map((i) => h("li", { class: i.done ? "calm" : "" }, h("span", {}, i.done ? "✓ " : "○ ", words(i), i.details.length ? h("div", { class: "small" }, i.details.join("; ")) : "")))));
+  return h("section", { class: "card" }, h("h2", { tabindex: "-1" }, t("desk.before-going-home")), h("ul", { class: "alerts" }, items.map((i) => h("li", { class: i.done ? "calm" : "" }, h("span", {}, i.done ? "✓ " : "○ ", words(i), i.details.length ? h("div", { class: "small" }, i.details.map(said).join("; ")) : "")))));
 }
 
 function resultsCard(e) {

@@ -1,6 +1,6 @@
 // What changes in mid-session: the round clock, the plan (with a preview, and a list from which each is taken back),
 // penalties, settings.
-import { button, h, hasWords, language, t, told } from "./base.js";
+import { button, h, hasWords, said, t, told } from "./base.js";
 import { act, again, D, doing, field, get, letters, may, messageForm, number, plans, post, value } from "./desk.js";
 
 const rounds = (section) => D.data.event.sections.find((s) => s.letter === section)?.rounds || 1;
@@ -14,15 +14,16 @@ const verdict = () => ({ none: {}, average: { state: "artificial", ns: 50, ew: 5
 const boardsField = (key) => field("p_boards", t(key), h("input", { placeholder: "7-9", autocomplete: "off" }));
 
 const KINDS = {
-  "late-pair": { fields: (s) => [field("p_round", t("desk.from-round"), round("p_round", s, 1)), field("p_place", t("desk.where"), h("select", {}, ["auto", "phantom", "rover", "appendix"].map((x) => h("option", { value: x }, t(`desk.place-${x}`)))))], event: () => ({ round: Number(value("p_round")), place: value("p_place") }) },
   unstarted: { fields: (s) => [field("p_round", t("round-label"), round("p_round", s, 1)), field("p_table", t("desk.table"), number("p_table", { value: 1 })), boardsField("desk.boards-not-started"), verdictField()], event: () => ({ round: Number(value("p_round")), table: Number(value("p_table")), boards: list(value("p_boards")), verdict: verdict() }) },
-  "played-as": { fields: (s) => [field("p_round", t("round-label"), round("p_round", s, 1)), field("p_table", t("desk.table"), number("p_table", { value: 1 })), field("p_ns", t("NS"), number("p_ns")), field("p_ew", t("EW"), number("p_ew")), boardsField("desk.boards-played"), field("p_then", t("desk.then"), h("select", {}, ["return", "follow"].map((x) => h("option", { value: x }, t(`desk.then-${x}`))))), verdictField()], event: () => ({ round: Number(value("p_round")), tables: [{ table: Number(value("p_table")), ns: Number(value("p_ns")), ew: Number(value("p_ew")), boards: list(value("p_boards")) }], then: value("p_then"), verdict: verdict() }) },
   renumbered: { fields: (s) => [field("p_pair", t("desk.contestant"), number("p_pair", { value: 1 })), field("p_number", t("desk.new-number"), number("p_number", { value: 99 })), field("p_from", t("desk.from-round"), round("p_from", s, 1))], event: () => ({ pair: Number(value("p_pair")), number: Number(value("p_number")), round: Number(value("p_from")) }) },
   "stand-by": { fields: (s) => [field("p_new", t("desk.new-pair"), number("p_new", { value: 99 })), field("p_for", t("desk.instead-of"), number("p_for", { value: 1 })), field("p_since", t("desk.from-round"), round("p_since", s, 1))], event: () => ({ pair: Number(value("p_new")), instead_of: Number(value("p_for")), round: Number(value("p_since")) }) },
   substituted: { fields: (s) => [field("p_pair", t("desk.contestant"), number("p_pair", { value: 1 })), field("p_player", t("desk.player-out"), h("input", { maxlength: 80 })), field("p_substitute", t("desk.player-in"), h("input", { maxlength: 80 })), field("p_from", t("desk.from-round"), round("p_from", s, 1))], event: () => ({ pair: Number(value("p_pair")), player: value("p_player"), substitute: value("p_substitute"), round: Number(value("p_from")) }) },
   withdrawn: { fields: (s) => [field("p_pair", t("desk.contestant"), number("p_pair", { value: 1 })), field("p_from", t("desk.from-round"), round("p_from", s, 2))], event: () => ({ pair: Number(value("p_pair")), round: Number(value("p_from")) }) },
   curtailed: { fields: (s) => [field("p_after", t("desk.last-round"), round("p_after", s, Math.max(1, rounds(s) - 1)))], event: () => ({ after_round: Number(value("p_after")) }) },
 };
+// The order in which changes are offered; those of other modules that are not named here come last.
+const ORDER = ["late-pair", "unstarted", "played-as", "renumbered", "stand-by", "substituted", "withdrawn", "curtailed"];
+const place = (kind) => (ORDER.includes(kind) ? ORDER.indexOf(kind) : ORDER.length);
 const kindWords = (kind) => t(plans[kind]?.label || `plan.${kind}`);
 
 export async function planView() {
@@ -52,15 +53,15 @@ function changeCard(kept) {
   const form = h("div", {}), kinds = { ...KINDS, ...plans }, made = kept.sections.flatMap((s) => s.events.map((x) => ({ ...x, section: s.section }))).filter((x) => x.kind !== "undone");
   const open = (kind) => form.replaceChildren(planForm(kind, kinds[kind]));
   return h("section", { class: "card" }, h("h2", {}, t("desk.change-of-plan")),
-    may("assistant") ? h("div", { class: "tabs" }, Object.keys(kinds).map((kind) => button(kindWords(kind), () => open(kind), "", { "data-plan": kind }))) : "", form,
-    (kept.warnings || []).map((words) => h("p", { class: "note warn", lang: "en" }, words)),
-    made.length ? [h("h3", {}, t("desk.changes-so-far")), h("ul", { class: "plain" }, made.map((x) => h("li", { class: "row" }, h("span", { class: x.undone ? "grow soft struck" : "grow" }, letters().length > 1 ? `${x.section}: ` : "", language === "en" ? "" : `${kindWords(x.kind)}: `, h("span", { lang: "en" }, x.words), h("span", { class: "soft small" }, ` ${x.actor}`)),
+    may("assistant") ? h("div", { class: "tabs" }, Object.keys(kinds).sort((a, b) => place(a) - place(b)).map((kind) => button(kindWords(kind), () => open(kind), "", { "data-plan": kind }))) : "", form,
+    (kept.warnings || []).map((words) => h("p", { class: "note warn" }, said(words))),
+    made.length ? [h("h3", {}, t("desk.changes-so-far")), h("ul", { class: "plain" }, made.map((x) => h("li", { class: "row" }, h("span", { class: x.undone ? "grow soft struck" : "grow" }, letters().length > 1 ? `${x.section}: ` : "", h("span", {}, said(x.words)), h("span", { class: "soft small" }, ` ${x.actor}`)),
       x.undone ? h("span", { class: "tag" }, t("desk.taken-back")) : may("director") ? doing(t("desk.take-back"), () => takeBack(x), "", { "data-undo": `${x.section}${x.position}` }) : "")))] : "");
 }
 
 async function takeBack(x) {
   const body = { section: x.section, position: x.position };
-  const found = await post("/plan/undo/preview", body), words = [...(found.problems || []), ...(found.changes || []).slice(0, 12)].join("\n");
+  const found = await post("/plan/undo/preview", body), words = [...(found.problems || []), ...(found.changes || []).slice(0, 12)].map(said).join("\n");
   if (!confirm(`${t("desk.take-back-sure", { what: kindWords(x.kind) })}\n\n${words}`)) return;
   await post("/plan/undo", { ...body, actor: D.actor });
   await again("plan");
@@ -73,7 +74,7 @@ function planForm(kind, { fields, event }) {
   fill();
   const preview = async () => {
     const found = await post("/plan/preview", body());
-    effect.replaceChildren(h("div", { class: `note ${found.ok ? "good" : "bad"}` }, found.ok ? t("desk.nobody-twice") : found.problems.join(" ")), found.results_before === undefined ? "" : h("p", {}, t("desk.results-then", { before: found.results_before, after: found.results_after })), h("ul", { lang: "en" }, [...(found.shares || []), ...found.changes].slice(0, 60).map((c) => h("li", {}, c))));
+    effect.replaceChildren(h("div", { class: `note ${found.ok ? "good" : "bad"}` }, found.ok ? t("desk.nobody-twice") : found.problems.map(said).join(" ")), found.results_before === undefined ? "" : h("p", {}, t("desk.results-then", { before: found.results_before, after: found.results_after })), h("ul", {}, [...(found.shares || []), ...found.changes].slice(0, 60).map((c) => h("li", {}, said(c)))));
   };
   const change = async () => { await post("/plan/change", body()); await again("plan"); };
   setTimeout(() => inputs.querySelector("input, select")?.focus());

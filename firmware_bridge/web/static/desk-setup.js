@@ -1,5 +1,5 @@
 // Begin an evening on one page: pairs and finishing time give three movements to choose from, or the same as last time.
-import { h, t } from "./base.js";
+import { h, said, t } from "./base.js";
 import { again, D, doing, field, get, may, number, post, value } from "./desk.js";
 
 export const METHODS = ["matchpoints", "cross_imps", "butler", "aggregate"];
@@ -21,7 +21,7 @@ export async function setupView() {
   const clock = new Date(), pad = (n) => String(n).padStart(2, "0"), later = new Date(clock.getTime() + 210 * 60000), time = (at) => h("input", { type: "time", value: `${pad(at.getHours())}:${pad(at.getMinutes())}` });
   return [h("section", { class: "card" }, h("h2", { tabindex: "-1" }, t("desk.begin-evening")),
     running ? h("p", { class: "note warn" }, h("label", {}, h("input", { type: "checkbox", id: "instead" }), ` ${t("desk.instead", { name: D.data.event.name })}`)) : "",
-    before ? h("div", { class: "note row" }, h("span", { class: "grow" }, t("desk.last-time", { name: before.name, movements: before.movements.join(", ") })), doing(t("desk.same-again"), () => startEvent({ again: true }), "", { id: "again" })) : "",
+    before ? h("div", { class: "note row" }, h("span", { class: "grow" }, t("desk.last-time", { name: before.name, movements: before.movements.map(said).join(", ") })), doing(t("desk.same-again"), () => startEvent({ again: true }), "", { id: "again" })) : "",
     h("div", { class: "fields" },
       broad(field("eventname", t("desk.name"), h("input", { value: today, maxlength: 80 }))), field("pairs", t("desk.pairs-each"), number("pairs", { min: 3, max: 200, value: 12 })), field("sections", t("desk.sections"), number("sections", { max: 26, value: 1 })),
       field("start", t("desk.first-board"), time(clock)), field("finish", t("desk.finish"), time(later)),
@@ -36,10 +36,10 @@ const broad = (element) => Object.assign(element, { className: "broad" });
 
 function proposal(p, first) {
   const line = (key, values = p) => h("li", {}, t(key, values));
-  return h("section", { class: "card" }, h("h3", {}, p.movement), first ? h("span", { class: "tag good" }, t("desk.recommended")) : "",
+  return h("section", { class: "card" }, h("h3", {}, said(p.movement)), first ? h("span", { class: "tag good" }, t("desk.recommended")) : "",
     h("ul", {}, line("desk.prop-rounds"), line("desk.prop-ends", { h: Math.floor(p.minutes / 60), min: p.minutes % 60 }), line(p.winners === 2 ? "desk.prop-two" : "desk.prop-one"), p.sit_outs ? line("desk.prop-sit-out") : line("desk.prop-no-sit-out"),
-      p.shared_rounds ? line("desk.prop-shared") : "", line(p.copies > 1 ? "desk.prop-copies" : "desk.prop-one-copy"), p.remarks.slice(0, 2).map((r) => h("li", { class: "soft", lang: "en" }, r))),
-    doing(t("desk.play-this"), () => startEvent({ spec: p.spec, sections: Number(value("sections") || 1) }), first ? "primary" : "", { "data-spec": p.spec, "aria-label": `${t("desk.play-this")}: ${p.movement}` }));
+      p.shared_rounds ? line("desk.prop-shared") : "", line(p.copies > 1 ? "desk.prop-copies" : "desk.prop-one-copy"), p.remarks.slice(0, 2).map((r) => h("li", { class: "soft" }, said(r)))),
+    doing(t("desk.play-this"), () => startEvent({ spec: p.spec, sections: Number(value("sections") || 1) }), first ? "primary" : "", { "data-spec": p.spec, "aria-label": `${t("desk.play-this")}: ${said(p.movement)}` }));
 }
 
 // What the form says beside the movement; for every way to begin an event.

@@ -9,7 +9,7 @@
 //                                                   make(play, view) gives the element; openPlay(play) shows it anew.
 //   addPlan(name, { label, fields, event })         a change of plan: fields(section) gives elements with ids, event()
 //                                                   its values for POST /plan/preview and /plan/change.
-import { ApiError, api, button, contractText, h, keepFocus, languageChoice, listen, loadWords, signed, store, stored, t, told } from "./base.js";
+import { ApiError, api, button, contractText, h, keepFocus, languageChoice, listen, loadWords, said, signed, store, stored, t, told } from "./base.js";
 import { progress } from "./charts.js";
 import { boardsView, openPlay } from "./desk-board.js";
 import { endView } from "./desk-end.js";
@@ -133,7 +133,7 @@ function nowView() {
     h("div", {},
       h("section", { class: "card" }, h("h2", {}, t("desk.results-of", { stored: grid.counts.stored, expected: grid.counts.expected })), progress(bars)),
       grid.others.length ? h("section", { class: "card" }, h("h2", {}, t("desk.unplanned")), h("ul", {}, grid.others.map((o) => h("li", {}, button(`${t("board", { board: o.board })}: ${o.ns} – ${o.ew} ${o.text}`, () => openPlay(o), "plain"))))) : "",
-      h("section", { class: "card small" }, event.sections.map((s) => h("p", {}, s.movement || t("desk.no-movement"))), event.settings.playing_director.length ? h("p", {}, t("desk.playing-director", { pairs: event.settings.playing_director.join(", ") })) : "")));
+      h("section", { class: "card small" }, event.sections.map((s) => h("p", {}, s.movement ? said(s.movement) : t("desk.no-movement"))), event.settings.playing_director.length ? h("p", {}, t("desk.playing-director", { pairs: event.settings.playing_director.join(", ") })) : "")));
 }
 
 const KINDS = { look: "desk.cell-look", full: "desk.cell-complete", late: "desk.cell-late", some: "desk.cell-under-way", none: "desk.cell-not-begun" };
