@@ -7,7 +7,6 @@ have it and the happening are stored in one transaction: neither is ever there w
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +15,7 @@ from weakref import WeakKeyDictionary
 from firmware_bridge.db import Connection
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_lock import lock_of
 from firmware_bridge.service.desk_plan_people import renumbered, substitutes
 from firmware_bridge.service.desk_values import Body, text_of
 from firmware_bridge.service.desk_view import place_of
@@ -61,7 +61,6 @@ class Kept:
 
 
 _KNOWN: WeakKeyDictionary[Desk, dict[str, tuple[object, Movement, Kept]]] = WeakKeyDictionary()
-_LOCKS: WeakKeyDictionary[Desk, asyncio.Lock] = WeakKeyDictionary()
 
 
 def kept_of(desk: Desk, letter: str) -> Kept:
@@ -114,11 +113,6 @@ def _played(desk: Desk, row: CurrentResult, plan: Plan, play: PlayKey | None = N
     of = row.play if play is None else play
     ns, ew = (plan.pair_of(shown, number) or shown for shown in (of.ns, of.ew))
     return Played(number, table, ns, ew, of.board)
-
-
-def lock_of(desk: Desk) -> asyncio.Lock:
-    """One change of plan at a time: each is worked out from the plan before it."""
-    return _LOCKS.setdefault(desk, asyncio.Lock())
 
 
 def letter_of(body: Body) -> str:

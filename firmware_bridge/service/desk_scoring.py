@@ -10,6 +10,7 @@ from typing import Any
 
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_lock import lock_of
 from firmware_bridge.service.desk_rulings import effects, two_names
 from firmware_bridge.service.desk_stream import encode
 from firmware_bridge.service.desk_values import Body, by_of, text_of, whole_of
@@ -98,6 +99,11 @@ async def preview(desk: Desk, body: Body) -> dict[str, Any]:
 
 async def change(desk: Desk, body: Body) -> dict[str, Any]:
     """Score the event in another way from now on; no result is touched, and the old way can be set again."""
+    async with lock_of(desk):  # a change of plan at the same moment is not written over
+        return await _change(desk, body)
+
+
+async def _change(desk: Desk, body: Body) -> dict[str, Any]:
     setup, conditions, profile, _ = _scored(desk, body)
     by = by_of(desk, body)
     two_names(desk, by)

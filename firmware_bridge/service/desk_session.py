@@ -12,6 +12,7 @@ from typing import Any
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_alerts import missing_view
+from firmware_bridge.service.desk_lock import lock_of
 from firmware_bridge.service.desk_values import Body, by_of, device_of, seat_of, text_of, whole_of
 from firmware_bridge.service.desk_view import clock_view, grid_view
 from terminals.scoring.lines import PenaltyUnit
@@ -210,6 +211,11 @@ async def _section_settings(desk: Desk, letter: str, values: Mapping[str, Any], 
 
 
 async def settings(desk: Desk, body: Body) -> dict[str, Any]:
+    async with lock_of(desk):  # a change of plan at the same moment is not written over
+        return await _settings(desk, body)
+
+
+async def _settings(desk: Desk, body: Body) -> dict[str, Any]:
     values = body.get("settings")
     if not isinstance(values, Mapping):
         raise EntryError("settings are wanted, names with values.", code="bad-value")

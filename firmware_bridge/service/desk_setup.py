@@ -15,7 +15,8 @@ from typing import Any
 from firmware_bridge.config import load_config
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_plan import apply_all, event_of, keep, kept_of, letter_of, lock_of, plan_of
+from firmware_bridge.service.desk_lock import lock_of
+from firmware_bridge.service.desk_plan import apply_all, event_of, keep, kept_of, letter_of, plan_of
 from firmware_bridge.service.desk_plan import played_of as played_of_plan
 from firmware_bridge.service.desk_sections import SECTION_FIELDS, movement_from, section_view, sections_from
 from firmware_bridge.service.desk_values import Body, text_of

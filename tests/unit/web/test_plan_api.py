@@ -640,6 +640,20 @@ def test_two_directors_change_one_plan_after_the_other(tmp_path: Path) -> None:
             assert (first.status_code, second.status_code) == (200, 200)
             assert movement(client).rounds == 6
             assert 18 in movement(client).pairs
+            # settings and the way of scoring live in the same row of the store: neither writes over a plan
+            back = {"section": "A", "position": 1, "actor": "Ann"}
+            answers = await asyncio.gather(
+                client.post("/plan/undo", back),
+                client.post("/actions/settings", {"settings": {"lead": False}}),
+                client.post("/plan/change", {"section": "A", "event": {"kind": "withdrawn", "pair": 1, "round": 5}}),
+                client.post("/actions/settings", {"settings": {"across": True}}),
+            )
+            assert [one.status_code for one in answers] == [200] * 4
+            assert movement(client).rounds == 9
+            assert len(movement(client).plays(1)) == 4
+            assert (client.desk.setup.settings.lead, client.desk.setup.settings.across) == (False, True)
+            kinds = [one["kind"] for one in (await ok(client, "/plan"))["sections"][0]["events"]]
+            assert kinds == ["late-pair", "curtailed", "undone", "withdrawn"]
 
     asyncio.run(run())
 
