@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -126,11 +129,21 @@ def _store(data: Path | None) -> Iterator[Any]:
     path = data_directory(data) / FILE_NAME
     if not path.exists():
         raise ConfigError("there are no results here.", where=str(path), next_step="Name the directory with --data.")
-    store = EventStore.open(path)
-    try:
+    with contextlib.ExitStack() as stack:
+        if not os.access(path.parent, os.W_OK):
+            # A backup on a stick that can't be written to: SQLite itself wants to write beside a file that it reads.
+            path = _copied(path, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firmware-bridge-"))))
+        store = EventStore.open(path)
+        stack.callback(store.close)
         yield store
-    finally:
-        store.close()
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    for suffix in ("", "-wal"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            shutil.copyfile(part, folder / part.name)
+    return folder / path.name
 
 
 def _owned(data: Path | None) -> contextlib.AbstractContextManager[None]:

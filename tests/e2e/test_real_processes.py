@@ -252,9 +252,13 @@ def test_a_read_only_disk_is_told_in_one_sentence(tmp_path: Path) -> None:
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", str(data)], check=True)
         run = firmware_bridge("serve", "--data", str(data), "--port", "0", "--json")
+        checked = firmware_bridge("db", "check", "--data", str(data), "--json")
+        kept = firmware_bridge("db", "rebuild", "--data", str(data), "--json")
     finally:
         subprocess.run(["umount", "-l", str(data)], check=True)
     assert run.code == 2
     assert "no permission to write" in run.result["error"]["what"]
     assert run.result["error"]["next"]
+    assert checked.code == 0  # a backup on such a disk can be looked at
+    assert kept.code == 1
     assert (data / "events.db").read_bytes() == before
