@@ -1,23 +1,16 @@
 """The Data Connector over HTTP: scoring programs of other makers find here what they find in the vendor's own service.
 
-Routes only; what commands mean is in ``terminals.interop.data_connector``. From this machine every club is let in.
-From elsewhere a club needs its licence key, of which ``data-connector.json`` (mode 0600) keeps a salted digest.
+Routes only; what commands mean is in ``terminals.interop.data_connector``, who may ask in ``data_connector_access``.
 Answers are HTTP 200 also when they are errors, because clients repeat everything else; 503 says "ask again".
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
-import hashlib
-import hmac
-import ipaddress
-import json
 import logging
 import re
 import secrets
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -39,8 +32,9 @@ from firmware_bridge.db import Database
 from firmware_bridge.errors import ConfigError, StoreError
 from firmware_bridge.service import desk_checks
 from firmware_bridge.service.api import program_version
-from firmware_bridge.service.api_access import Failures, write_private
+from firmware_bridge.service.api_access import Failures
 from firmware_bridge.service.api_guard import MAX_BODY, MAX_UPLOAD, Guard, serving
+from firmware_bridge.service.data_connector_access import ClubKeys, Rate, is_loopback, parse_address
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_stream import encode
 from terminals.interop.data_connector.connector import Caller, Connector
@@ -62,42 +56,14 @@ from terminals.store import ledger
 from terminals.store.data_connector import restore_queues
 from terminals.sync.terminal import Terminal
 
-DEFAULT_ADDRESS = "127.0.0.1:5079"
 ENDPOINT = "/dc-scoringprogram"
-FILE_NAME = "data-connector.json"
-MAX_CLUB = 100
 MAX_EVENT = 16 * 1024 * 1024
 STOP_S = 0.5
 """Seconds between the answer that the service closes and its end."""
-RATE, BURST = 50.0, 200.0
-"""Requests a second, and at once, that one address on the network may send."""
 
 logger = logging.getLogger(__name__)
 _DEALS = frozenset({Command.INITIALIZE_EVENT, Command.ADD_SESSION, Command.PUT_HANDRECORDS})
 _PEOPLE = frozenset({Command.PUT_PLAYER_DATA, Command.PUT_PARTICIPATIONS, Command.UPDATE_MOVEMENT, Command.ADD_SESSION})
-
-
-def parse_address(text: str) -> tuple[str, int]:
-    """``HOST:PORT``, ``HOST`` or ``:PORT``; [::1]:5079 for IPv6. Raises ConfigError."""
-    host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
-        host, port = text, ""
-    host = host.strip("[]") or "127.0.0.1"
-    if port and not (port.isascii() and port.isdigit() and int(port) <= 65535):
-        raise ConfigError(
-            f"{text[:60]!r} is no address.", next_step=f"Write HOST:PORT, for example {DEFAULT_ADDRESS}.", code="usage"
-        )
-    return host, int(port) if port else 5079
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address is this machine's own."""
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
 
 
 def _save_deals(path: Path, deals: DealSet) -> None:
@@ -108,86 +74,9 @@ def _save_deals(path: Path, deals: DealSet) -> None:
         database.close()
 
 
-class ClubKeys:
-    """Licence keys of clubs, for programs that are not on this machine."""
-
-    def __init__(self, path: Path, clubs: dict[str, tuple[bytes, bytes]]) -> None:
-        self._path = path
-        self._clubs = clubs
-
-    def __repr__(self) -> str:
-        return f"ClubKeys({len(self._clubs)} clubs)"
-
-    @classmethod
-    def open(cls, directory: Path) -> ClubKeys:
-        """Read the file, if there is one. Raises StoreError when it can't be understood."""
-        path = directory / FILE_NAME
-        if not path.exists():
-            return cls(path, {})
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))["clubs"]
-            clubs = {str(club): (bytes.fromhex(one["salt"]), bytes.fromhex(one["hash"])) for club, one in found.items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(
-                "the file with the clubs' licence keys can't be understood.",
-                where=str(path),
-                next_step="Move it away and give each club a new key with --data-connector-club.",
-                code="keys-damaged",
-            ) from error
-        return cls(path, clubs)
-
-    @property
-    def clubs(self) -> list[str]:
-        return sorted(self._clubs)
-
-    def add(self, club: str) -> str | None:
-        """Give a club a key of 80 bits, told this once; None when it has one. Raises ConfigError, StoreError."""
-        if not 0 < len(club.strip()) <= MAX_CLUB:
-            raise ConfigError(f"a club id has 1 to {MAX_CLUB} letters.", code="usage")
-        if club in self._clubs:
-            return None
-        key = base64.b32encode(secrets.token_bytes(10)).decode()
-        salt = secrets.token_bytes(16)
-        self._clubs[club] = (salt, _digest(salt, key))
-        kept = {name: {"salt": one[0].hex(), "hash": one[1].hex()} for name, one in self._clubs.items()}
-        write_private(self._path, {"clubs": kept})
-        return key
-
-    def right(self, club: str, key: str) -> bool:
-        salt, kept = self._clubs.get(club, (b"", b""))
-        # The work is the same for a club that nobody knows.
-        return hmac.compare_digest(_digest(salt, key), kept) and bool(kept)
-
-
 def _waiting(terminal: Terminal) -> int:
     """Records that a terminal says it has not handed over."""
     return 0 if terminal.status is None else terminal.status.waiting
-
-
-def _digest(salt: bytes, key: str) -> bytes:
-    # Keys are random and long, so that one round is enough; nobody chooses them.
-    return hashlib.sha256(salt + key.strip().upper().encode("utf-8", "replace")).digest()
-
-
-class Rate:
-    """A bucket of requests for each address; the one that was quiet longest is forgotten first."""
-
-    def __init__(
-        self, now: Callable[[], float], rate: float = RATE, burst: float = BURST, addresses: int = 4096
-    ) -> None:
-        self._now, self._rate, self._burst, self._addresses = now, rate, burst, addresses
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def take(self, address: str) -> bool:
-        """True when the address may send one more request now."""
-        now = self._now()
-        left, at = self._left.get(address, (self._burst, now))
-        left = min(self._burst, left + (now - at) * self._rate)
-        self._left[address] = (max(0.0, left - 1), now)
-        self._left.move_to_end(address)
-        while len(self._left) > self._addresses:
-            self._left.popitem(last=False)
-        return left >= 1
 
 
 class DataConnector:

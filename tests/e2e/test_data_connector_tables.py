@@ -24,8 +24,9 @@ from dc_club import FIRST, a_section, an_event
 from drivers.base_station import FramedBaseStation
 from drivers.host import HostIdentity
 from firmware_bridge.service.api import make_app
-from firmware_bridge.service.data_connector import ENDPOINT, ClubKeys, DataConnector
+from firmware_bridge.service.data_connector import ENDPOINT, DataConnector
 from firmware_bridge.service.data_connector import make_app as make_connector
+from firmware_bridge.service.data_connector_access import ClubKeys
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_running import running
 from firmware_bridge.simulation.tables_room import Rates, StationRoom

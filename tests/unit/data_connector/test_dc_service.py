@@ -21,15 +21,8 @@ from drivers.host import HostIdentity
 from firmware_bridge.clock import ManualClock
 from firmware_bridge.errors import ConfigError, EntryError, StoreError
 from firmware_bridge.service import desk_checks
-from firmware_bridge.service.data_connector import (
-    ENDPOINT,
-    ClubKeys,
-    DataConnector,
-    Rate,
-    is_loopback,
-    make_app,
-    parse_address,
-)
+from firmware_bridge.service.data_connector import ENDPOINT, DataConnector, make_app
+from firmware_bridge.service.data_connector_access import ClubKeys, Rate, is_loopback, parse_address
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_actions import ACTIONS
 from firmware_bridge.service.desk_running import running
