@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dealer.duplication.plan import BoardKey, Plan
 from dealer.duplication.progress import BoardBegan, BoardEnded, ProgressEvent, Stopped
@@ -29,8 +29,8 @@ class Facts:
 
     pockets: the cards in it, by printed seat. turned: quarter turns clockwise of the board in the machine. passed: how
     each card came to where it is. left: cards that were in before dealing. moved: moved by hand after the board was
-    done. blind: it was confirmed as another one without looking. spoilt: it was dealt into once more in place of
-    another.
+    done. blind: it was confirmed as another one without looking. attempt: the cards that came into it as that other
+    one. spoilt: cards that came into it in place of another board, None if none ever did.
     """
 
     pockets: list[list[int]]
@@ -39,7 +39,8 @@ class Facts:
     left: Collection[int] = ()
     moved: Collection[int] = ()
     blind: bool = False
-    spoilt: bool = False
+    attempt: Collection[int] = ()
+    spoilt: Collection[int] | None = None
 
 
 def excuse_for(facts: Facts, wanted: list[list[int]], capabilities: int, *, same_number: bool) -> str | None:
@@ -53,8 +54,12 @@ def excuse_for(facts: Facts, wanted: list[list[int]], capabilities: int, *, same
         if capabilities & Capability.LABEL or not facts.blind:
             return None
         why.add("another board, confirmed without looking, and no label reader")
-    elif facts.spoilt and not capabilities & Capability.LABEL:
-        return "dealt into once more in place of another board, and no label reader"
+        # What lay in it before has nothing to do with the board that it was taken for.
+        facts = replace(facts, pockets=[[c for c in cards if c in facts.attempt] for cards in facts.pockets])
+    elif facts.spoilt is not None and not capabilities & Capability.LABEL:
+        own = [sorted(face(card) for card in cards if card not in facts.spoilt) for cards in facts.pockets]
+        if own in (wanted, [[], [], [], []]):
+            return "dealt into once more in place of another board, and no label reader"
     turned = 0
     if facts.turned and not capabilities & Capability.ORIENTATION:
         turned = facts.turned
@@ -110,15 +115,18 @@ class Judge:
         machine = self._machine
         match event:
             case BoardBegan():
+                machine.attempt.clear()
                 self._note(f"began {event.board}.{event.copy} at {machine.agenda.now:.6f}")
             case BoardEnded():
                 key = BoardKey(event.board, event.copy)
                 self._note(f"{event.state.value} {key} {'+'.join(event.reasons)} at {machine.agenda.now:.6f}")
                 slot = machine.world.slot or (event.board, event.copy)
                 if event.cards_moved and slot != (event.board, event.copy):
-                    machine.spoilt.add(slot)
+                    machine.spoilt.setdefault(slot, set()).update(machine.attempt)
                 self.reasons.update(reason.value for reason in event.reasons)
                 if event.state is BoardState.GOOD:
+                    if slot == (event.board, event.copy):
+                        machine.spoilt.pop(slot, None)  # made anew
                     self._compare(key, slot)
             case Stopped():
                 self.stops += 1
@@ -148,7 +156,8 @@ class Judge:
             machine.left,
             machine.moved.get(place, ()) if at_the_end else (),
             blind=((key.board, key.copy), place) in machine.blind,
-            spoilt=place in machine.spoilt,
+            attempt=machine.attempt,
+            spoilt=machine.spoilt.get(place),
         )
         excuse = excuse_for(facts, wanted, machine.profile.capabilities, same_number=same_number)
         self.wrong[key] = excuse if self._excuses and not other_pack else None

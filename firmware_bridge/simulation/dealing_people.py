@@ -37,7 +37,8 @@ class Mishaps(_Base):
         self.plan.told = self._strike
         self.struck: Counter[str] = Counter()
         self.on_unplug: Callable[[], None] | None = None
-        self.spoilt: set[BoardKey] = set()  # boards that were dealt into once more by mistake
+        self.spoilt: dict[BoardKey, set[int]] = {}  # boards dealt into in place of another, and its cards
+        self.attempt: set[int] = set()  # cards that have passed since the last board began
         self.passed: dict[int, Passage] = {}  # how each card came to where it is
         self.left: set[int] = set()  # cards that were left in a board before dealing
         self.moved: dict[BoardKey, set[int]] = {}  # cards that were moved by hand after the board was done
@@ -73,6 +74,7 @@ class Mishaps(_Base):
     def witness(self, passage: Passage) -> None:
         for card in passage.cards:
             self.passed[card] = passage
+            self.attempt.add(card)
 
     def _foreign_card(self, like: int) -> int:
         """A card of a pack that is not in the room otherwise, with the same face and the same back."""

@@ -191,9 +191,28 @@ def test_a_turned_board_is_excused_only_where_nobody_sees_it_and_only_as_far_as_
 
 
 def test_another_board_is_excused_only_if_it_was_confirmed_blindly_and_its_label_is_not_read() -> None:
-    assert "confirmed" in str(excuse(facts(blind=True), same_number=False))
-    assert excuse(facts(blind=True), FULL, same_number=False) is None
-    assert excuse(facts((0, 1), blind=True), same_number=False) is None, "and its cards are wrong as well"
+    dealt = set(range(52))
+    assert "confirmed" in str(excuse(facts(blind=True, attempt=dealt), same_number=False))
+    assert excuse(facts(blind=True, attempt=dealt), FULL, same_number=False) is None
+    wrong = facts((0, 1), blind=True, attempt=dealt)
+    assert excuse(wrong, same_number=False) is None, "and its cards are wrong as well"
+    full = facts(blind=True, attempt=dealt)
+    for seat, cards in enumerate(full.pockets):
+        cards += [card + 64 for card in WANTED[3 - seat]]  # it was a good board before
+    assert "confirmed" in str(excuse(full, same_number=False))
+
+
+def test_a_board_dealt_into_for_another_is_excused_if_its_own_cards_are_right_or_were_all_taken_out() -> None:
+    board = facts()
+    for seat, cards in enumerate(board.pockets):
+        cards += [card + 64 for card in WANTED[3 - seat]]
+    others = {card + 64 for card in range(52)}
+    spoilt = Facts(board.pockets, passed=board.passed, spoilt=others)
+    assert "once more" in str(excuse(spoilt))
+    assert excuse(spoilt, FULL) is None
+    assert "once more" in str(excuse(Facts([[], [], [], []], spoilt=others)))
+    board.pockets[1].append(board.pockets[0].pop(0))
+    assert excuse(spoilt) is None
 
 
 def test_a_hand_after_the_end_excuses_what_it_moved() -> None:
