@@ -173,7 +173,10 @@ def movement(source: str, section: str, preview: bool, anyway: bool, actor: str,
 @data_option
 @command("td people")
 def people(file: Path, section: str, data: Path | None) -> Outcome:
-    """Names from a CSV: pair and its players; for teams number, the team's own name, then its players."""
+    """Names from a CSV: pair and its players; for teams number, the team's own name, then its players.
+
+    A player's number stands behind the name: 7;Anna Nowak;1234;Jan Kot;5678.
+    """
     from terminals.interop.csv_text import read_csv
     from terminals.interop.result_files import read_bytes
 
@@ -188,13 +191,25 @@ def people(file: Path, section: str, data: Path | None) -> Outcome:
             raise ConfigError(
                 "A number and names are wanted.", where=f"{file}, line {line}", next_step="Write 7;Anna Nowak;Jan Kot."
             )
-        names = [cell[:80] for cell in cells[1:] if cell]
-        own, players = (names[:1], names[1:]) if teams else ([], names)
-        row: dict[str, Any] = {"team" if teams else "pair": int(cells[0])}
-        row |= {"name": own[0]} if own else {}
-        rows.append(row | {"players": [{"name": name} for name in players]})
+        own, players = _people(cells[1:], teams)
+        row: dict[str, Any] = {"team" if teams else "pair": int(cells[0]), "players": players}
+        rows.append(row | ({"name": own} if own else {}))
     found = service.ask("/setup/people", {"section": section, "people": rows})
     return Outcome(found, f"{found['stored']} names.")
+
+
+def _people(cells: Sequence[str], teams: bool) -> tuple[str, list[dict[str, str]]]:
+    """A team's own name, and players; a cell of digits behind a name is that player's number."""
+    own = ""
+    players: list[dict[str, str]] = []
+    for cell in cells:
+        if re.fullmatch(r"[0-9]{1,12}", cell, re.ASCII) and players:
+            players[-1]["number"] = cell
+        elif cell and teams and not own:
+            own = cell[:80]
+        elif cell:
+            players.append({"name": cell[:80]})
+    return own, players
 
 
 @td.command("settings")

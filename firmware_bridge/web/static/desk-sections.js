@@ -101,11 +101,21 @@ function movementCard() {
     h("p", { class: "row" }, doing(t("desk.preview"), async () => show(await post("/setup/movement/preview", await body()))), doing(t("desk.set-movement"), async () => { await post("/setup/movement", await body()); await again("plan"); }, "primary", { id: "setmovement" })), seen);
 }
 
+// Names, each with the number that may stand behind it.
+function players(words) {
+  const found = [];
+  for (const word of words.filter(Boolean)) {
+    if (/^\d{1,12}$/.test(word) && found.length) found.at(-1).number = word;
+    else found.push({ name: word });
+  }
+  return found;
+}
+
 async function namesCard() {
   const kept = await get("/plan");
   const keep = async () => {
     const section = sectionOf("names_section"), teams = kept.sections.find((s) => s.section === section)?.format === "teams";
-    const people = value("names").split("\n").map((line) => line.split(/[;\t]/).map((x) => x.trim())).filter(([n]) => /^\d+$/.test(n)).map(([n, ...words]) => ({ [teams ? "team" : "pair"]: Number(n), ...(teams ? { name: words[0] || "" } : {}), players: words.slice(teams ? 1 : 0).filter(Boolean).map((name) => ({ name })) }));
+    const people = value("names").split("\n").map((line) => line.split(/[;\t]/).map((x) => x.trim())).filter(([n]) => /^\d+$/.test(n)).map(([n, ...words]) => ({ [teams ? "team" : "pair"]: Number(n), ...(teams ? { name: words[0] || "" } : {}), players: players(words.slice(teams ? 1 : 0)) }));
     await post("/setup/people", { section, people });
     await again("plan");
   };

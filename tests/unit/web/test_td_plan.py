@@ -91,7 +91,7 @@ def test_sections_from_the_command_line(run: Run, tmp_path: Path) -> None:
     assert again["ask"] == ["the deals", "the director's PIN"]
     assert ok(run, "start", "--again", "--instead")["tables"] == again["tables"]
     people = tmp_path / "names.csv"
-    people.write_text("pair;first;second\n3;Anna Nowak;Jan Kot\n")
+    people.write_text("pair;first;second\n3;Anna Nowak;1234;Jan Kot\n")
     assert ok(run, "people", str(people))["stored"] == 2
     items = {one["key"]: one for one in ok(run, "checklist")["items"]}
     assert items["results"]["done"] is False
