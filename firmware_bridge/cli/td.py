@@ -383,4 +383,5 @@ def terminals(data: Path | None) -> Outcome:
 import firmware_bridge.cli.td_paper  # noqa: E402
 import firmware_bridge.cli.td_plan  # noqa: E402
 import firmware_bridge.cli.td_rulings  # noqa: E402
+import firmware_bridge.cli.td_scoring  # noqa: E402
 import firmware_bridge.cli.td_setup  # noqa: E402, F401

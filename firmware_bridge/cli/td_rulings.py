@@ -1,4 +1,4 @@
-"""``td ruling``, ``td fouled``, ``td scoring``, ``td matches``, ``td merge-guest``: what a director decides.
+"""``td ruling`` and ``td fouled``: what a director rules.
 
 What changes totals is shown by its effect first, and asked about; ``--yes`` does it without a question.
 """
@@ -23,16 +23,16 @@ from firmware_bridge.errors import ConfigError
 _UNITS = ("top", "percent", "matchpoints", "imps", "points", "vps")
 
 
-def _who(function: Callable[..., Any]) -> Callable[..., Any]:
+def signed(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")(function)
     function = click.option("--second", default="", help="Second name, once results are final (Law 79C).")(function)
     return click.option("--by", "actor", default=None, help="Who rules; your log-in name if left out.")(function)
 
 
-def _asked(function: Callable[..., Any]) -> Callable[..., Any]:
+def with_effect(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option("--yes", is_flag=True, help="Do it without a question.")(function)
     function = click.option("--preview", "only", is_flag=True, help="Show the effect, do nothing.")(function)
-    return _who(function)
+    return signed(function)
 
 
 def _of_law(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +48,7 @@ def _of_law(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--reason", required=True, help="The facts in a few words.")(function)
 
 
-def _body(actor: str | None, second: str, **more: Any) -> dict[str, Any]:
+def body_of(actor: str | None, second: str, **more: Any) -> dict[str, Any]:
     who = actor or os.environ.get("USER") or getpass.getuser()
     return {"actor": who[:40], **({"second": second} if second else {}), **more}
 
@@ -60,7 +60,9 @@ def _ruled(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "authority": "committee"} if options["committee"] else body
 
 
-def _run(name: str, body: dict[str, Any], data: Path | None, *, yes: bool, only: bool, done: str = "Done.") -> Outcome:
+def run_act(
+    name: str, body: dict[str, Any], data: Path | None, *, yes: bool, only: bool, done: str = "Done."
+) -> Outcome:
     """Show what an act would do, ask, do it."""
     service = Service(data_directory(data))
     shown = service.ask(f"/actions/{name}/preview", body)
@@ -130,7 +132,7 @@ def ruling() -> None:
 @click.option("--stands", is_flag=True, help="The result of the table stands.")
 @click.option("--outside-agency", is_flag=True, help="Nobody at the table was at fault.")
 @_of_law
-@_asked
+@with_effect
 @command("td ruling add")
 def add(
     board: int,
@@ -150,11 +152,11 @@ def add(
     **law: Any,
 ) -> Outcome:
     """Rule on a result: td ruling add 5 1 12 --score "60% +620, 40% -100" --reason "Hesitation"."""
-    body = _body(actor, second, section=section, board=board, ns=ns, ew=ew, **_ruled(law))
+    body = body_of(actor, second, section=section, board=board, ns=ns, ew=ew, **_ruled(law))
     given = {"score": score, "score_ns": score_ns, "score_ew": score_ew}
     body |= {name: text for name, text in given.items() if text is not None}
     body |= {name: True for name, on in (("stands", stands), ("outside_agency", outside_agency)) if on}
-    return _run("ruling", body, data, yes=yes, only=only)
+    return run_act("ruling", body, data, yes=yes, only=only)
 
 
 @ruling.command("penalty", context_settings={"ignore_unknown_options": True})
@@ -163,7 +165,7 @@ def add(
 @click.option("--amount", help="Such as -1/4; the profile's standard penalty if left out.")
 @click.option("--unit", type=click.Choice(_UNITS))
 @_of_law
-@_asked
+@with_effect
 @command("td ruling penalty")
 def penalty(
     contestant: int,
@@ -180,7 +182,7 @@ def penalty(
     """A penalty or bonus (Laws 90, 91): it touches one total and no board."""
     asked: dict[str, Any] = {"section": section, "pair": contestant}
     asked |= {name: text for name, text in (("amount", amount), ("unit", unit)) if text}
-    return _run("ruling", _body(actor, second, penalty=asked, **_ruled(law)), data, yes=yes, only=only)
+    return run_act("ruling", body_of(actor, second, penalty=asked, **_ruled(law)), data, yes=yes, only=only)
 
 
 @ruling.command("award")
@@ -189,7 +191,7 @@ def penalty(
 @click.argument("vps")
 @click.option("--section", default="A", show_default=True)
 @_of_law
-@_asked
+@with_effect
 @command("td ruling award")
 def award(
     contestant: int,
@@ -205,7 +207,7 @@ def award(
 ) -> Outcome:
     """Give a contestant VPS for a match or round: td ruling award 3 2 12 --law 86D --reason "Opponents never came"."""
     asked = {"section": section, "pair": contestant, "round": number, "vps": vps}
-    return _run("ruling", _body(actor, second, award=asked, **_ruled(law)), data, yes=yes, only=only)
+    return run_act("ruling", body_of(actor, second, award=asked, **_ruled(law)), data, yes=yes, only=only)
 
 
 @ruling.command("list")
@@ -247,14 +249,14 @@ def _step(name: str, words: str, effect: bool) -> None:
     @ruling.command(name, help=words)
     @click.argument("number", type=click.IntRange(1))
     @click.option("--reason", default="", help="Why.")
-    @_asked
+    @with_effect
     @command(f"td ruling {name}")
     def step(
         number: int, reason: str, actor: str | None, second: str, data: Path | None, yes: bool, only: bool
     ) -> Outcome:
-        body = _body(actor, second, ruling=number, **({"reason": reason} if reason else {}))
+        body = body_of(actor, second, ruling=number, **({"reason": reason} if reason else {}))
         if effect:
-            return _run(f"ruling-{name}", body, data, yes=yes, only=only)
+            return run_act(f"ruling-{name}", body, data, yes=yes, only=only)
         found = Service(data_directory(data)).ask(f"/actions/ruling-{name}", body)
         return Outcome(found, f"Ruling {number} is {found['ruling']['state']}.")
 
@@ -270,7 +272,7 @@ _step("uphold", "The appeal was heard, and the ruling stands (Law 93).", False)
 @click.option("--section", default="A", show_default=True)
 @click.option("--agreed/--not-agreed", default=None, required=True, help="Both players, or the captain (Law 92D).")
 @click.option("--reason", default="", help="Why.")
-@_who
+@signed
 @command("td ruling appeal")
 def appeal(
     number: int,
@@ -283,7 +285,7 @@ def appeal(
     data: Path | None,
 ) -> Outcome:
     """CONTESTANT appeals against ruling NUMBER (Law 92); it counts until the decision."""
-    body = _body(actor, second, ruling=number, section=section, pair=contestant, agreed=agreed, reason=reason)
+    body = body_of(actor, second, ruling=number, section=section, pair=contestant, agreed=agreed, reason=reason)
     found = Service(data_directory(data)).ask("/actions/ruling-appeal", body)
     return Outcome(found, f"Ruling {number} is under appeal; the results are provisional until it is decided.")
 
@@ -306,7 +308,7 @@ def appeal(
 )
 @click.option("--vulnerable", type=click.Choice(["None", "NS", "EW", "All"]), help="How that form was marked (Law 2).")
 @_of_law
-@_asked
+@with_effect
 @command("td fouled")
 def fouled(
     board: int,
@@ -322,14 +324,14 @@ def fouled(
     **law: Any,
 ) -> Outcome:
     """A fouled board (Law 87): td fouled 7 --from 4 --reason "Cards exchanged after round 3"."""
-    body = _body(actor, second, board=board, **_ruled(law))
+    body = body_of(actor, second, board=board, **_ruled(law))
     if vulnerable:
         body["vulnerable"] = vulnerable
     if changes:
         body["changes"] = [_change(text, section) for text in changes]
     if readings:
         body["readings"] = [_reading(text, section, board) for text in readings]
-    return _run("fouled", body, data, yes=yes, only=only)
+    return run_act("fouled", body, data, yes=yes, only=only)
 
 
 def _change(text: str, section: str) -> dict[str, Any]:
@@ -354,100 +356,3 @@ def _reading(text: str, section: str, board: int) -> dict[str, Any]:
     if board not in known:
         raise ConfigError(f"the file has no board {board}.", where=match[2][:60], next_step="Read this board.")
     return {**out, "digest": known[board].digest.hex()}
-
-
-# --- scoring -----------------------------------------------------------------------------------------------------
-
-
-@td.command("scoring")
-@click.option("--method", help="matchpoints, butler, cross_imps, aggregate, imps, board_a_match.")
-@click.option("--scale", help="Victory points: profile, continuous, discrete, percent, none, or FILE.toml.")
-@click.option("--knockout/--no-knockout", default=None, help="Boards with unequal scores count the mean (Law 12C4).")
-@click.option("--carry", multiple=True, metavar="A3=12.5", help="Carried over from an earlier stage. May be repeated.")
-@click.option("--profile", metavar="NAME|FILE.toml", help="Scoring profile.")
-@click.option("--across/--apart", default=None, help="All sections are one field, or each is its own.")
-@click.option("--back", is_flag=True, help="Method, scale, knock-out and carry-over as before the last change.")
-@_asked
-@command("td scoring")
-def scoring(
-    method: str | None,
-    scale: str | None,
-    knockout: bool | None,
-    carry: tuple[str, ...],
-    profile: str | None,
-    across: bool | None,
-    back: bool,
-    actor: str | None,
-    second: str,
-    data: Path | None,
-    yes: bool,
-    only: bool,
-) -> Outcome:
-    """How the event is scored; with options, score it in another way, also after play."""
-    wanted: dict[str, Any] = {"method": method, "knockout": knockout, "across": across}
-    body = _body(actor, second, **{name: value for name, value in wanted.items() if value is not None})
-    if back:
-        body["back"] = True
-    if scale is not None and scale.endswith(".toml"):
-        from terminals.scoring.profile_file import load_vp_table
-
-        table = load_vp_table(Path(scale))
-        rows = [[low, high, str(won), str(lost)] for low, high, won, lost in table.rows]
-        body["table"] = {"name": table.name, "rows": rows}
-    elif scale is not None:
-        body["scale"] = scale
-    if profile is not None and profile.endswith(".toml"):
-        from terminals.scoring.profile_file import read_text
-
-        body["profile"] = read_text(Path(profile))
-    elif profile is not None:
-        body["profile"] = profile
-    if carry:
-        pairs = [text.partition("=") for text in carry]
-        if not all(sign and name and value for name, sign, value in pairs):
-            raise ConfigError("that is no carry-over.", where="--carry", next_step="Write it like A3=12.5.")
-        body["carried"] = {name.strip().upper(): value.strip() for name, _, value in pairs}
-    if set(body) <= {"actor", "second"}:
-        found = Service(data_directory(data)).ask("/scoring")
-        return Outcome(found, _scoring_text(found))
-    return _run("scoring", body, data, yes=yes, only=only)
-
-
-def _scoring_text(found: Mapping[str, Any]) -> str:
-    profile = found["profile"]
-    lines = [
-        f"Method: {found['method']}. Victory points: {found['scale']}.",
-        f"Profile: {profile['name']}, version {profile['version']} ({profile['title']}).",
-        "All sections are one field." if found["across"] else "Each section is a field of its own.",
-    ]
-    if found["knockout"]:
-        lines.append("Boards with unequal scores count the mean (Law 12C4).")
-    lines += [f"{name} brings {value}." for name, value in found["carried"].items()]
-    return "\n".join(lines)
-
-
-@td.command("matches")
-@click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")
-@command("td matches")
-def matches(data: Path | None) -> Outcome:
-    """Matches of teams: IMPs, victory points, boards that still have no result in one room."""
-    found = Service(data_directory(data)).ask("/matches")
-    lines = []
-    for one in found:
-        score = f"{one['home_score'] or '-'} : {one['away_score'] or '-'}"
-        vps = "" if one["home_vp"] is None else f"  {one['home_vp']} : {one['away_vp']} VP"
-        open_ = "" if one["complete"] else f"  {one['compared']} of {one['length']} boards"
-        teams = f"{one['section']}{one['home']} - {one['section']}{one['away']}"
-        lines.append(f"{one['match']:>3}  {teams}  {score}{vps}{open_}")
-    return Outcome({"matches": found}, "\n".join(lines) or "This event has no matches of teams.")
-
-
-@td.command("merge-guest")
-@click.argument("guest")
-@click.argument("member", type=click.IntRange(1, 99_999_999))
-@_who
-@command("td merge-guest")
-def merge_guest(guest: str, member: int, actor: str | None, second: str, data: Path | None) -> Outcome:
-    """GUEST (name or number) is the member with this number: wherever the guest sat, the member sat."""
-    found = Service(data_directory(data)).ask("/actions/merge-guest", _body(actor, second, guest=guest, member=member))
-    return Outcome(found, f"{found['places']} places are now of {found['name']} ({found['number']}).")
