@@ -53,8 +53,8 @@ MAX_RUNS = 400
 LAST_STARTS = 2
 """How often the operator starts the program again at the end while boards are given up after five attempts."""
 
-BOARD_PATIENCE = 900.0
-"""Simulated seconds a board after which the operator ends a program that does not get on."""
+PATIENCE = 900.0
+"""Simulated seconds without anything new after which the operator ends a program that does not get on."""
 
 BAUD = 115200
 
@@ -265,8 +265,11 @@ async def _one_life(
     host = HostIdentity(0xF1B7, boot_id=ids.getrandbits(32), boot_count=result.runs, firmware="soak")
     machine = FramedMachine(line.opener, host, clock, rng=ids)
     ending = asyncio.Event()
+    heard = 0
 
     def hear(event: ProgressEvent) -> None:
+        nonlocal heard
+        heard += 1
         judge.hear(event)
         if isinstance(event, CardCounted) and dice.random() < options.rates.host_restart / 52:
             ending.set()
@@ -284,8 +287,12 @@ async def _one_life(
     running = asyncio.ensure_future(job.run())
     stopped = asyncio.ensure_future(ending.wait())
     try:
-        patience = BOARD_PATIENCE * options.boards
-        await asyncio.wait({running, stopped}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        before = -1
+        while not running.done() and not ending.is_set() and heard != before:
+            before = heard
+            await asyncio.wait({running, stopped}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done() and not ending.is_set():
+            result.gave_up["stuck"] = result.gave_up.get("stuck", 0) + 1
         if not running.done():
             # As kill -9 does: neither the machine nor the journal hears anything more of this program.
             journal.dead = True

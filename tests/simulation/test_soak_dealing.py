@@ -43,6 +43,7 @@ def test_harsh_faults_make_no_wrong_board_good(carrier: str, machine: str, seed:
     assert result.good >= 0.8 * boards  # 90 % and more over 300 boards; few boards scatter
     assert len(result.faults) >= 5, "a harsh soak in which little breaks proves little"
     assert result.stops > boards / 2
+    assert "stuck" not in result.gave_up, "the operator did what was asked, and nothing came of it"
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)

@@ -117,6 +117,14 @@ def test_the_pack_is_changed_when_the_display_asks_for_it() -> None:
     dealer.world.run(1.0)
     assert {back_of(card) for card in device.world.hopper} == {BackColour.RED}
     assert len(device.world.hopper) == 52
+    # It is done again if it was done wrong, though the machine is armed by now.
+    dealer.arm(5, 1, 5)
+    device.world.do("unload")
+    device.world.do("new_pack", 1)
+    device.load(new_pack(device.world.packs - 1))
+    dealer.display(Action.CHANGE_PACK, 5, 1)
+    dealer.world.run(8.0)
+    assert {back_of(card) for card in device.world.hopper} == {BackColour.RED}
 
 
 def test_cards_that_strayed_are_found_among_those_of_another_pack() -> None:
