@@ -125,6 +125,8 @@ class Upload:
     def refused(self, journal: int, seq: int, reason: int) -> None:
         """RECORD_NAK."""
         if reason in (RecordReason.NOT_ADMITTED, RecordReason.AUTH):
+            if (journal, seq) not in self._in_flight:
+                return  # somebody else sent that in this terminal's name
             self._in_flight.clear()
             self.held_back = True
         elif reason == RecordReason.CONFLICT:

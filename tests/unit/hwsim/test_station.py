@@ -398,6 +398,18 @@ def test_an_unknown_terminal_waits_until_it_is_admitted() -> None:
     world.run_until(lambda: len(ledger.stored) == 4)
 
 
+@pytest.mark.parametrize("reason", [RecordReason.AUTH, RecordReason.NOT_ADMITTED])
+def test_a_refusal_of_what_it_never_sent_does_not_silence_a_terminal(reason: int) -> None:
+    """Somebody else has spoken in its name: his refusal comes to it."""
+    device = station(terminals=1, speed="demo")
+    world, host = connect(device)
+    ledger = Ledger(host, 1, 1, 3)
+    world.run_until(lambda: len(ledger.stored) == 1)
+    journal = next(iter(ledger.stored))[1]
+    ledger.nak(1, journal, 40, reason)
+    world.run_until(lambda: len(ledger.stored) == 3, 20.0)
+
+
 def test_a_terminal_without_battery_is_reported_and_comes_back() -> None:
     device = station(terminals=2, speed="demo")
     world, host = connect(device)
