@@ -61,7 +61,10 @@ async def check_entry(
     if verdict.causes:
         words = [CAUSES.get(code, code) for code in verdict.causes]
         await desk.log("entry-check", section=letter, table=table, board=board, causes=words)
-    return [{"code": n.code, "text": n.text, "answer": n.answer.value, "key": n.key, "second": n.second} for n in verdict.notices]
+    return [
+        {"code": n.code, "text": n.text, "answer": n.answer.value, "key": n.key, "second": n.second}
+        for n in verdict.notices
+    ]
 
 
 def deals_of(desk: Desk) -> dict[int, Deal]:
