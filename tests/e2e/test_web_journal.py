@@ -7,6 +7,7 @@ import json
 import random
 import struct
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,13 @@ from web_browser import Service, accept, at, key_in, phone, service, start_round
 from dealer.board import vulnerability_of
 from dealer.cards import Seat
 from firmware_bridge.wire.record import RecordBody, record_crc
+from firmware_bridge.wire.table_data import AuctionData, CallData, PlayData, pack_hands
+from terminals.auction import Auction, CallEvent
 from terminals.contract import Contract, Doubling, Strain
+from terminals.play import PlayedCard, check_play
 from terminals.result import Played
 from terminals.scoring.contract_score import played_score_ns
+from terminals.sync.recorded import call_of
 
 pytestmark = pytest.mark.external("chromium")
 
@@ -108,6 +113,96 @@ def test_the_page_packs_records_and_counts_scores_as_the_host_does(found: Any, t
         )
         for board, row in zip(boards, scores, strict=True):
             assert row == [played_score_ns(r, vulnerability_of(board)) for r in results], board
+        auctions_and_plays_are_those_of_the_laws(page, pick)
+
+
+def random_auction(pick: random.Random, dealer: int) -> list[int]:
+    """Legal calls from the dealer on, as numbers of the protocol, until it is over; the laws are the tables' own."""
+    auction, calls = Auction(Seat(dealer)), []
+    while not auction.is_over:
+        seat = Seat((dealer + len(calls)) % 4)
+        legal = [n for n in range(38) if not auction.irregularities(seat, call_of(n))]
+        bids = [n for n in legal if 1 <= n <= 35][:6]
+        number = pick.choice([0, 0, *bids, *[n for n in legal if n > 35]])
+        calls.append(number)
+        auction = replace(auction, events=(*auction.events, CallEvent(seat, call_of(number))))
+    return calls
+
+
+def auctions_and_plays_are_those_of_the_laws(page: Any, pick: random.Random) -> None:
+    """The page's keys for auction, play and hands know what the host's own laws know, and pack what it reads."""
+    asked, wanted = [], []
+    for _ in range(30):
+        dealer = pick.randint(0, 3)
+        calls = random_auction(pick, dealer)
+        auction = Auction(
+            Seat(dealer), tuple(CallEvent(Seat((dealer + i) % 4), call_of(n)) for i, n in enumerate(calls))
+        )
+        reached = auction.contract
+        packed_calls = AuctionData(dealer, tuple(CallData((dealer + i) % 4, n) for i, n in enumerate(calls))).pack()
+        contract = None
+        if isinstance(reached, Contract):
+            bid = (reached.level - 1) * 5 + int(reached.strain)
+            contract = [bid, int(reached.doubling), int(reached.declarer)]
+        legal = []
+        for n in range(len(calls)):
+            then, seat = auction_at(dealer, calls[:n]), Seat((dealer + n) % 4)
+            legal.append([not then.irregularities(seat, call_of(double)) for double in (36, 37)])
+        asked.append([dealer, calls])
+        wanted.append([contract, legal, base64.b64encode(packed_calls).decode()])
+    assert page.evaluate(JS_AUCTIONS, asked) == wanted
+
+    asked, wanted = [], []
+    for _ in range(10):
+        declarer, strain = pick.randint(0, 3), pick.choice(list(Strain))
+        cards = pick.sample(range(52), pick.choice([0, 3, 4, 17, 51, 52]))
+        state = played_in_turn(Contract(3, strain, Doubling(0), Seat(declarer)), cards)
+        data = PlayData(9, tuple((int(one.seat), one.card) for one in state)).pack()
+        owners = pick.sample([seat for seat in range(4) for _ in range(13)], 52)
+        asked.append([declarer, int(strain), cards, owners])
+        wanted.append([base64.b64encode(data).decode(), base64.b64encode(pack_hands(owners)).decode()])
+    assert page.evaluate(JS_PLAYS, asked) == wanted
+
+
+def auction_at(dealer: int, calls: list[int]) -> Auction:
+    return Auction(Seat(dealer), tuple(CallEvent(Seat((dealer + i) % 4), call_of(n)) for i, n in enumerate(calls)))
+
+
+def played_in_turn(contract: Contract, cards: list[int]) -> list[PlayedCard]:
+    """Each card with the seat whose turn it is, found by trying: the one that the host's own laws don't object to."""
+    out: list[PlayedCard] = []
+    for card in cards:
+        for seat in Seat:
+            if not check_play(contract, [*out, PlayedCard(seat, card)]).findings:
+                out.append(PlayedCard(seat, card))
+                break
+        else:
+            raise AssertionError("nobody may play")
+    return out
+
+
+JS_AUCTIONS = """async (asked) => {
+    const m = await import('/static/terminal-play.js'), r = await import('/static/record.js');
+    return asked.map(([dealer, calls]) => {
+        const told = calls.map((call) => ({call, alerted: false}));
+        const end = m.auctionState(dealer, told);
+        if (!end.over) return null;
+        const legal = told.map((_, n) => {
+            const now = m.auctionState(dealer, told.slice(0, n));
+            return [now.mayDouble, now.mayRedouble];
+        });
+        const reached = end.bid ? [end.bid, end.doubled, end.declarer] : null;
+        return [reached, legal, btoa(String.fromCharCode(...r.packAuction(dealer, told)))];
+    });
+}"""
+JS_PLAYS = """async (asked) => {
+    const m = await import('/static/terminal-play.js'), r = await import('/static/record.js');
+    const text = (bytes) => btoa(String.fromCharCode(...bytes));
+    return asked.map(([declarer, strain, cards, owners]) => {
+        const state = m.playState(declarer, strain === 5 ? -1 : 4 - strain, cards);
+        return [text(r.packPlay(9, state.played)), text(r.packHands(owners))];
+    });
+}"""
 
 
 def post(one: Service, token: str, body: dict[str, Any]) -> dict[str, Any]:
