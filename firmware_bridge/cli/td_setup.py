@@ -125,12 +125,17 @@ def _numbers(option: str, text: str) -> list[int]:
     return [int(word) for word in words]
 
 
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def _section_words(one: dict[str, Any]) -> str:
     if one["movement"] is None:
         return f"Section {one['name']}: no movement yet"
     lines = [
         f"Section {one['name']}: {one['movement']}",
-        f"  {one['tables']} tables, {one['rounds']} rounds, boards {one['boards']}, copies {one['copies']}",
+        f"  {_many(one['tables'], 'table')}, {_many(one['rounds'], 'round')}, boards {one['boards']}, "
+        f"copies {one['copies']}",
     ]
     lines += [f"  {words}" for words in [*one["announce"], *one["warnings"]][:6]]
     return "\n".join(lines)

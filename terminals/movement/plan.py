@@ -324,6 +324,8 @@ def _renumbered(plan: Plan, event: h.Renumbered) -> Plan:
         raise EntryError("Teams keep their numbers: the pairs of a team are found by them.")
     if not 1 <= event.number <= 4095:
         raise EntryError(f"{event.number} can't be a pair number.")
+    if plan.number_of(pair, start) == event.number:
+        raise EntryError(f"Pair {pair} shows number {event.number} in round {start} already.")
     numbers = sorted((*plan.numbers, event), key=lambda n: n.round)
     after = replace(plan, numbers=tuple(numbers))
     for round in range(start, plan.actual.rounds + 1):

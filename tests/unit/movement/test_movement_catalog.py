@@ -196,6 +196,8 @@ def test_a_pair_that_shows_another_number_is_the_same_pair() -> None:
     assert again.shown().ranked_number(3, 1) == 34
     with pytest.raises(EntryError):
         apply(plan, h.Renumbered(5, 33, 3))
+    with pytest.raises(EntryError, match="already"):
+        apply(plan, h.Renumbered(5, 5, 2))
     with pytest.raises(EntryError, match="Teams"):
         apply(started("round-robin:6x4"), h.Renumbered(1, 9, 1))
 
