@@ -99,6 +99,7 @@ class BoardReader:
         try:
             self._desk.slot.look(await self._machine.snapshot())
             await self._machine.abort(0)
+            self._desk.slot.must_go = False  # a board that is in may be just the one that is wanted, cards and all
             for number in numbers:
                 key = BoardKey(number, 1)
                 self._tries = 0

@@ -12,6 +12,8 @@ from evening_runs import firmware_bridge
 from test_devices import Device
 
 from dealer.board import Board
+from dealer.cards import card_name
+from dealer.deal import Deal
 from dealer.formats.api import WriteOptions, format_named, read_deal_file
 from dealer.generate import new_set
 
@@ -57,6 +59,37 @@ def test_boards_as_dealt_are_told_apart_from_others(made: Device, tmp_path: Path
     assert run.code == 1
     kinds = {row["board"]: row["kinds"] for row in run.result["differences"]}
     assert kinds == {1: ["rotated-180"], 2: ["another-board"], 3: ["another-board"]}
+
+
+def test_a_fouled_board_is_put_right_by_the_cards_that_have_to_move(made: Device, tmp_path: Path) -> None:
+    """What the machine finds in the board against another file: two cards exchanged between North and East."""
+    owners = list(DEALS[2].deal.owners)
+    north, east = owners.index(0), owners.index(1)
+    owners[north], owners[east] = 1, 0
+    file = deal_file(tmp_path / "other.pbn", (*DEALS[:2], Board(3, Deal(bytes(owners)))))
+    words = ["--board", "3", "--yes", "--machine", made.url, "--data", str(tmp_path / "data"), "--json"]
+    run = firmware_bridge("restore", file, *words)
+    assert run.code == 0, run.err
+    assert sorted(run.result["moves"], key=lambda move: move["from"]) == [
+        {"card": card_name(east), "from": "E", "to": "N"},
+        {"card": card_name(north), "from": "N", "to": "E"},
+    ]
+
+
+def test_what_was_learnt_is_kept_and_added_to_and_never_overwritten(
+    made: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "learnt.pbn"
+    assert firmware_bridge(*on_machine(made, tmp_path, "--boards", "1-2", "--out", str(out))).code == 0
+    run = firmware_bridge(*on_machine(made, tmp_path, "--boards", "2,3", "--out", str(out)))
+    assert (run.code, run.result["error"]["code"]) == (2, "board-repeated")
+    assert firmware_bridge(*on_machine(made, tmp_path, "--boards", "3", "--out", str(out))).code == 0
+    assert read_deal_file(out).boards == DEALS
+    assert out.stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("FIRMWARE_BRIDGE_PASSPHRASE", "four green tables")
+    assert firmware_bridge("deal", "seal", str(out)).code == 0
+    run = firmware_bridge(*on_machine(made, tmp_path, "--boards", "1", "--verify", f"{out}.sealed"))
+    assert (run.code, run.result["same"]) == (0, 1), "a sealed set is opened for the comparison"
 
 
 def test_cards_are_shown_only_after_the_reveal_is_on_record(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from dealer.duplication.progress import CardCounted, ProgressEvent, Stopped
 from dealer.generate import SeededBytes, generate
 from dealer.readback import Kind, compare, learn
 from dealer.reading import MAX_TRIES, BoardContent, BoardReader
-from drivers.api import Action, Capability, CommandReason, Fault, MachineFault, Segment, Sound
+from drivers.api import Action, Capability, CommandReason, Fault, MachineFault, MachineStateCode, Segment, Sound
 from firmware_bridge.errors import DealError, DeviceError
 
 BOARDS = generate(range(1, 4), SeededBytes(21))
@@ -60,6 +60,16 @@ def test_a_doubtful_card_is_not_guessed() -> None:
     machine.scripts = [lambda run_: run_.change(10, margin=3)]
     (content,) = read(machine, [1])
     assert sum(hand.count(255) for hand in content.hands) == 1
+
+
+def test_a_board_that_is_in_already_is_read_as_it_lies() -> None:
+    """The last board of the evening is often still in the machine: nobody can put in what is in."""
+    machine = full_machine()
+    machine.board_in, machine.wanted = True, (1, 1)
+    machine.state, machine.counts = MachineStateCode.FINISHED, (13, 13, 13, 13)
+    (content,) = read(machine, [1])
+    assert learn(1, content.hands) == BOARDS[0]
+    assert not any("Put in" in text for *_, text in machine.shown)
 
 
 def test_the_wrong_board_is_sent_back() -> None:
