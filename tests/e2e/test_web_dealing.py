@@ -69,7 +69,7 @@ def test_boards_are_made_through_a_stop_without_showing_a_card(found: Any, tmp_p
             photograph(page, "deal-done")
             # A service that was killed and started again knows what was made here, and how the machine is.
             one.kill()
-            one.start()
+            one.start("--machine", machine.url)
             page.reload()
             page.wait_for_selector("td >> text=6/6")
             page.wait_for_selector(".history li")
