@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -82,6 +85,58 @@ def test_a_board_sorted_by_hand_is_the_wanted_one(tmp_path: Path, scanner: bool)
     connection = sqlite3.connect(tmp_path / "data" / "dealing.db")
     assert connection.execute("SELECT state FROM board_copy").fetchall() == [("good",)]
     connection.close()
+
+
+def test_a_camera_sees_the_cards_and_nobody_reads_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blind sorting: Enter looks at the next card, the screen says the pile and nothing else; a doubtful look stops."""
+    file, cards = tmp_path / "club.pbn", list(range(52))
+    file.write_bytes(format_named("pbn").load().write(DEALS, WriteOptions()))
+    random.Random(6).shuffle(cards)
+    (tmp_path / "my_camera.py").write_text(
+        "from drivers.api import CardRead\n"
+        f"cards = iter({cards})\nfailed = []\n\n"
+        "def look():\n"
+        "    if not failed:\n        failed.append(1)\n        raise OSError('no picture')\n"
+        "    card = next(cards)\n    return CardRead(card, card, (card + 1) % 52, 90)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path) + ":" + os.environ.get("PYTHONPATH", ""))
+    sorter = Sorter(str(file), "--assistant", "--reader", "my_camera:look", "--data", str(tmp_path / "data"), "--json")
+    try:
+        sorter.hear("empty board")
+        sorter.say("")
+        sorter.hear("being dealt")
+        sorter.say("")
+        assert "no picture" in sorter.hear("reader failed")
+        piles = {}
+        for card in cards:
+            sorter.say("")
+            piles[card] = Seat[sorter.hear("NORTH", "EAST", "SOUTH", "WEST").split()[1]]
+        sorter.hear("Take it out")
+        sorter.say("")
+        out, err = sorter.child.communicate(timeout=30)
+    finally:
+        sorter.child.kill()
+    assert sorter.child.returncode == 0, sorter.heard + err + out
+    assert piles == {card: Seat(owner) for card, owner in enumerate(DEALS[0].deal.owners)}
+    assert not any(re.search(rf"\b{card_name(card)}\b", sorter.heard) for card in range(52))
+
+
+def test_when_nobody_names_cards_any_more_it_ends_at_once_and_goes_on_later(tmp_path: Path) -> None:
+    file = tmp_path / "club.pbn"
+    file.write_bytes(format_named("pbn").load().write(DEALS, WriteOptions()))
+    sorter = Sorter(str(file), "--assistant", "--data", str(tmp_path / "data"), "--json")
+    try:
+        sorter.hear("empty board")
+        sorter.say("")
+        sorter.hear("being dealt")
+        sorter.say("S5")
+        sorter.hear("NORTH", "EAST", "SOUTH", "WEST")
+        out, err = sorter.child.communicate(timeout=15)
+    finally:
+        sorter.child.kill()
+    assert sorter.child.returncode == 1
+    assert json.loads(out.splitlines()[-1])["error"]["code"] == "input-ended"
+    assert "cable" not in sorter.heard + err
 
 
 def test_a_sealed_file_is_opened_for_the_job_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
