@@ -94,7 +94,7 @@ class Operator:
         if panel.running and panel.action != Action.CLOSE_COVER:
             self._book(self._patience)
             return
-        if self._done is not None and panel.armed and panel.action not in (Action.LOAD_PACK, Action.CHANGE_PACK):
+        if self._done is not None and panel.armed and panel.action in (Action.INSERT_BOARD, Action.REMOVE_BOARD):
             self._book(self._patience)  # the lamp says that it is about to start: nobody pulls the board out now
             return
         if self._done is not None and panel.runs != self._runs:
