@@ -14,8 +14,9 @@ from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.td import Service, td
 from firmware_bridge.config import data_directory
 from firmware_bridge.errors import ConfigError
-from terminals.movement import files
+from terminals.movement import files, written
 
+LONG = 50_000
 SOURCE_HELP = (
     "Each SECTION is [LETTER=]MOVEMENT[@BOARDS]: a movement such as mitchell:7x4,missing=ew, a .yaml or .csv file, "
     "pairs:13 for one that fits, or later for none yet. B=own.yaml@17-32 is section B with a file on boards 17 to 32."
@@ -41,8 +42,10 @@ def section_of(text: str, *, letter: bool = True) -> dict[str, Any]:
     if pairs is not None:
         out["pairs"] = int(pairs[1])
     elif source.lower().endswith((".yaml", ".yml", ".csv")) or os.path.exists(source):
-        files.load(source)  # what is wrong with the file is told with its name and line
-        out["file"] = files.text_of(source)
+        movement = files.load(source)  # what is wrong with the file is told with its name and line
+        text = files.text_of(source)
+        # a room of a hundred tables is too long for a request as YAML, not as CSV
+        out["file"] = text if len(text) < LONG or movement.teams else written.to_csv(movement)
     elif source.lower() != "later":
         out["movement"] = source
     return out

@@ -127,6 +127,16 @@ def test_what_can_not_be_is_said_with_its_code(run: Run, words: tuple[str, ...],
     assert found["error"]["code"]
 
 
+def test_a_movement_file_of_a_hundred_tables(run: Run, tmp_path: Path) -> None:
+    whole = build("web:100x2,sets=13")
+    large = tmp_path / "large.yaml"
+    large.write_text(written.to_yaml(whole))
+    assert large.stat().st_size > 70_000
+    seen = ok(run, "start", str(large), "--check")["sections"][0]
+    assert (seen["tables"], seen["results_expected"]) == (100, whole.expected_results())
+    assert seen["copies"] == max(whole.copies_to_deal().values())
+
+
 def test_things_that_happen_from_the_command_line(run: Run) -> None:
     ok(run, "start", "mitchell:7x4,missing=ew")
     seen = ok(run, "late-pair", "2", "--preview")
