@@ -124,21 +124,8 @@ def test_kill_standstill_and_a_port_that_returns_under_another_name(tmp_path: Pa
     with station(tmp_path) as hall, service(data, "--station", hall.url, "--tables", "3", "--boards", "18") as host:
         room = Room(data, hall, host)
         expected = len(host.cells())
-        room.until_results(4)
-        host.kill()  # kill -9, in the middle of play
-        time.sleep(0.7)
-        room.received_is_stored()
-        host.start("--station", hall.url)
-        room.until_results(8)
-
         assert host.process is not None
-        host.process.send_signal(signal.SIGSTOP)
-        before = len(room.stored())
-        time.sleep(SILENCE)
-        assert len(hall.shown()) <= before  # nobody acknowledged meanwhile
-        room.received_is_stored()
-        host.process.send_signal(signal.SIGCONT)
-        room.until_results(20)
+        room.until_results(4)
 
         hall.process.send_signal(signal.SIGSTOP)
         room.until(lambda: len(room.alerts("silent")) == 3)  # the director is told of every table
@@ -148,17 +135,28 @@ def test_kill_standstill_and_a_port_that_returns_under_another_name(tmp_path: Pa
         name = os.readlink(hall.port)
         hall.kill()
         room.until(lambda: len(room.alerts("silent")) == 3)
-        taken = os.open(name, os.O_RDWR | os.O_NOCTTY) if os.path.exists(name) else -1
-        others = [os.openpty() for _ in range(2)]
+        others = [os.openpty() for _ in range(3)]  # one of them takes the old name
         hall.start()
         assert os.readlink(hall.port) != name
         room.until(lambda: not room.alerts("silent"))
+        room.until_results(12)
+
+        host.kill()  # kill -9, in the middle of play
+        time.sleep(0.7)
+        room.received_is_stored()
+        host.start("--station", hall.url)
+        room.until_results(20)
+
+        host.process.send_signal(signal.SIGSTOP)
+        before = len(room.stored())
+        time.sleep(SILENCE)
+        assert len(hall.shown()) <= before  # nobody acknowledged meanwhile
+        room.received_is_stored()
+        host.process.send_signal(signal.SIGCONT)
         room.finish(expected)
         for pair in others:
             os.close(pair[0])
             os.close(pair[1])
-        if taken >= 0:
-            os.close(taken)
         host.stop()
         assert host.process.returncode == 143  # asked to end, it ends in order
         assert not (data / "service.json").exists()
