@@ -6,6 +6,8 @@ Nothing of a board is given out that the pairs now at the table have not both pl
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import hmac
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -27,11 +29,12 @@ from firmware_bridge.service.desk_view import clock_view, place_of
 from firmware_bridge.service.table_looks import seated
 from firmware_bridge.service.table_view import sitting_view, who_sits_here
 from firmware_bridge.wire.messages import Record, TableRecord
-from firmware_bridge.wire.record import name_auth, record_auth
+from firmware_bridge.wire.record import BODY_SIZE, name_auth, record_auth
+from firmware_bridge.wire.table_data import acceptance_proof, code_verifier
 from terminals.store import ledger
 from terminals.store.desk import DeviceState, Person
 from terminals.sync import seats
-from terminals.sync.recorded import table_body
+from terminals.sync.recorded import VERIFIER, table_body, verifiers
 from terminals.sync.setup import section_letter
 
 WAIT_S = 1.5
@@ -227,27 +230,50 @@ async def check(request: Request, desk: Desk, caller: Caller, body: Mapping[str,
 
 
 async def pair_code(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
-    """The code with which a pair accepts: the first one that it gives is its own for the evening."""
+    """The code with which a pair accepts: the first one that it gives, here or at a keypad, is its own for the evening.
+
+    With the body of a result the answer has the proof that the pair has accepted it, for a record of its own.
+    """
     letter, pair = section_letter(caller.section), whole_of(body, "pair", 1, 4095)
     code = text_of(body, "code", 8)
     if not 2 <= len(code) <= 8:
         raise EntryError("a code has 2 to 8 letters or digits.", code="bad-value")
+    told = _body_of(body.get("body"))
     address = f"code/{letter}/{pair}"
     if desk.failures.wait(address):
         return JSONResponse({"ok": False, "wait": True})
-    digest = desk.access.pair_digest(desk.event, letter, pair, code)
-    known = desk.facts.pair_codes.get((letter, pair))
-    if known is None:
+    event = desk.event
+    verifier = code_verifier(code, desk.setup.id, caller.section, pair)
+    known = desk.store.read(lambda c: verifiers(c, event, letter)).get(pair)
+    older = desk.facts.pair_codes.get((letter, pair))  # of an event that began under an earlier version
+    if known is None and older is None:
         section = desk.setup.section(caller.section)
         if section is not None and section.movement is not None and pair not in section.movement.pairs:
             raise EntryError("the event has no such pair.", code="no-such-pair")
-        await desk.log("pair-code", section=letter, pair=pair, digest=digest)
-        known = digest
-    ok = hmac.compare_digest(known, digest)
+        await desk.log(VERIFIER, section=letter, pair=pair, verifier=verifier.hex())
+        known = verifier
+    if known is not None:
+        ok = hmac.compare_digest(known, verifier)
+    else:
+        ok = hmac.compare_digest(older or "", desk.access.pair_digest(event, letter, pair, code))
     if not ok:
         for _ in range(4):
             desk.failures.add(address)
-    return JSONResponse({"ok": ok, "wait": False})
+    proof = acceptance_proof(known, desk.setup.id, told) if ok and known is not None and told else b""
+    return JSONResponse({"ok": ok, "wait": False, "proof": base64.b64encode(proof).decode()})
+
+
+def _body_of(text: Any) -> bytes:
+    """The 14 bytes of a result's body from base64, or none."""
+    if text is None:
+        return b""
+    try:
+        found = base64.b64decode(text, validate=True) if isinstance(text, str) and len(text) < 40 else b""
+    except (binascii.Error, ValueError):
+        found = b""
+    if len(found) != BODY_SIZE:
+        raise EntryError(f"body is base64 of {BODY_SIZE} bytes.", code="bad-value")
+    return found
 
 
 # --- people ------------------------------------------------------------------------------------------------------
@@ -348,7 +374,7 @@ def operations() -> list[Operation]:
             table,
             "A pair's own code, with which it accepts; the first one given is its own.",
             pair_code,
-            {"pair": "number", "code": "2 to 8 letters or digits"},
+            {"pair": "number", "code": "2 to 8 letters or digits", "body?": "of the result, base64 of 14 bytes"},
         ),
         Operation("POST", f"{here}/pin", table, "Is this the director's PIN?", pin, {"pin": "four digits"}),
     ]

@@ -417,7 +417,12 @@ def test_a_pair_accepts_with_its_own_code(found: Any, tmp_path: Path) -> None:
                 page.wait_for_selector("text=not the code of this pair")
             else:
                 page.wait_for_selector("#state.good")
+        page.wait_for_selector("#sent >> text=received")
         assert sum(c["state"] == "confirmed" for c in one.cells()) == 2
+        # Each acceptance is a record of its own, and its proof belongs to exactly that result.
+        with contextlib.closing(sqlite3.connect(tmp_path / "events.db")) as store:
+            assert store.execute("SELECT kind, count(*) FROM table_event GROUP BY kind").fetchall() == [("accepted", 2)]
+        assert not [alert for alert in one.api("/desk")["alerts"] if alert["kind"] in ("check", "alarm")]
 
 
 def test_names_that_look_like_code_are_only_names(found: Any, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ export function packRecord(deviceHex, journal, seq, body) {
   return btoa(String.fromCharCode(...bytes));
 }
 
-export const TABLE = { auction: 1, play: 2, hands: 3, positions: 4 };
+export const TABLE = { auction: 1, play: 2, hands: 3, positions: 4, accepted: 5 };
 
 // What a table records beside its results (0x77 TABLE_RECORD). data: its bytes, section 8.
 export function packTable(deviceHex, journal, seq, f, data) {
@@ -84,6 +84,17 @@ export function packAuction(dealer, calls) {
   calls.forEach((one, at) => view.setUint16(1 + 2 * at, one.call | (((dealer + at) % 4) << 6) | (one.alerted ? 1 << 10 : 0), true));
   return bytes;
 }
+
+// pair: who has accepted; proof: base64 from the service, which alone knows the pair's code.
+export function packAccepted(pair, stamp, proof) {
+  const bytes = new Uint8Array(13), view = new DataView(bytes.buffer);
+  view.setUint16(0, pair, true);
+  view.setUint16(3, stamp & 0xffff, true);
+  bytes.set(Uint8Array.from(atob(proof), (one) => one.charCodeAt(0)), 5);
+  return bytes;
+}
+
+export const bodyText = (fields) => btoa(String.fromCharCode(...packBody({ ...fields, replaces: 0 })));
 
 // cards: {seat, card} in the order of play; agreed: tricks of declarer's side.
 export const packPlay = (agreed, cards) => Uint8Array.from([agreed, ...cards.map((one) => one.card | (one.seat << 6))]);

@@ -1,6 +1,6 @@
 // Entering a result, one clear action on each screen: contract, declarer, lead, result, and the other side accepts.
 import { ApiError, api, button, h, signed, strain, t, told } from "./base.js";
-import { clockNow, KIND, relative, score, SEATS, STRAINS } from "./record.js";
+import { bodyText, clockNow, KIND, packAccepted, relative, score, SEATS, STRAINS, TABLE } from "./record.js";
 import { acceptor, againstWords, draw, fieldsOf, go, page, plainText, planRound, ready, refresh, S, say, SCREENS, seatName, step, T, token } from "./terminal-state.js";
 
 export const scoreWords = (f) => (f.kind === KIND.played || f.kind === KIND.passed ? `${t("NS")} ${signed(score(f))}` : "");
@@ -125,20 +125,23 @@ export async function accept(s, f, confirmed, onOtherPhone = false) {
   accepting = true;
   await ready;
   try {
-    const code = document.getElementById("code");
+    const code = document.getElementById("code"), pair = acceptor(s, planRound());
+    let fields = { ...f, confirmed: f.confirmed || (confirmed ? 1 : 0), stamp: clockNow() }, proof = "";
     if (confirmed && code && !onOtherPhone) {
       // Without a connection the code can't be looked at; one touch has to do then, and the record says so.
       try {
-        const found = await api("/table/code", { token, body: { pair: acceptor(s, planRound()), code: code.value }, timeout: 4000 });
+        const byCode = { ...fields, confirmed: 2 };
+        const found = await api("/table/code", { token, body: { pair, code: code.value, body: bodyText(byCode) }, timeout: 4000 });
         if (!found.ok) { S.note = { kind: "bad", text: t(found.wait ? "pin-wait" : "code-wrong") }; draw(); return; }
-        f = { ...f, confirmed: 2 };
+        fields = byCode;
+        proof = found.proof;
       } catch (error) {
         if (error instanceof ApiError) { S.note = { kind: "bad", text: t("code-wrong") }; draw(); return; }
       }
     }
-    const fields = { ...f, confirmed: f.confirmed || (confirmed ? 1 : 0), stamp: clockNow() };
     const refuse = (entries) => (!s.replaces && entries.some((e) => e.fields.board === s.board && e.fields.round === s.round) ? "there" : null);
     const done = await T.journal.add(fields, s.replaces || null, refuse);
+    if (proof && !done.refused) await T.journal.addTable({ ...fields, what: TABLE.accepted, by: 2 }, packAccepted(pair, fields.stamp, proof));
     await refresh();
     withdraw();
     if (done.refused) {

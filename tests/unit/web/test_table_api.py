@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from pathlib import Path
 
 from web_fakes import Page, service
 
+from firmware_bridge.wire.table_data import acceptance_proof, code_verifier
 from terminals.settings import EventSettings
 
 ONE, TWO = 0x1111_2222_3333_4444, 0x5555_6666_7777_8888
@@ -191,6 +193,16 @@ def test_a_pairs_own_code_is_the_first_it_gives_and_is_kept_as_a_digest_only(tmp
             assert (await client.post("/table/code", {"pair": 4, "code": "7391"}, token)).json()["ok"] is True
             assert (await client.post("/table/code", {"pair": 99, "code": "7391"}, token)).status_code == 404
             assert "7391" not in (await client.get("/log")).text
+            for body in ("x", "AAAA", 7):
+                sent = {"pair": 4, "code": "7391", "body": body}
+                assert (await client.post("/table/code", sent, token)).status_code == 400
+            told = base64.b64encode(bytes(14)).decode()
+            found = (await client.post("/table/code", {"pair": 4, "code": "7391", "body": told}, token)).json()
+            verifier = code_verifier("7391", client.desk.setup.id, 1, 4)
+            proof = acceptance_proof(verifier, client.desk.setup.id, bytes(14))
+            assert base64.b64decode(found["proof"]) == proof
+            wrong = (await client.post("/table/code", {"pair": 4, "code": "1111", "body": told}, token)).json()
+            assert wrong["proof"] == "", "without the code there is no proof"
         async with service(tmp_path) as client:
             assert (await client.post("/table/code", {"pair": 4, "code": "0000"}, token)).json()["ok"] is False
             await client.post("/actions/forget-code", {"section": "A", "pair": 4})
