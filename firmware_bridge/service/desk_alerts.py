@@ -98,7 +98,7 @@ def alerts_view(desk: Desk, grid: dict[str, Any]) -> list[dict[str, Any]]:
         values = {"place": place, "board": check["board"]}
         add(3, "check", "check-veiled" if hidden else "check", text, values, causes=causes, **seat)
     for alarm in desk.store.read(lambda c: ledger.alarms(c, unseen=True)):
-        add(2, "alarm", f"alarm-{alarm.kind}", alarm.text, {}, alarm=[alarm.kind, alarm.subject])
+        add(2, "alarm", f"alarm-{alarm.kind}", alarm.text, {"text": alarm.text}, alarm=[alarm.kind, alarm.subject])
     contact = {one.device: one for one in desk.service.collector.terminals}
     for device in desk.service.collector.roster.values():
         one = contact.get(device.id)

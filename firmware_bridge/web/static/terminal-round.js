@@ -85,7 +85,8 @@ SCREENS.sitout = () => {
     h("div", { class: "pushdown" }), button(last ? t("finish") : t("next-round"), () => setRound(S.round + 1), "primary big", { id: "nextround" }));
 };
 
-SCREENS.end = () => page(t("end-title"), h("p", {}, waiting() ? t("still-here", { count: waiting() }) : t("end-help")),
+const drawn = () => Boolean(S.info?.draws && !S.info.published);
+SCREENS.end = () => page(drawn() ? t("wait-draw") : t("end-title"), h("p", {}, waiting() ? t("still-here", { count: waiting() }) : drawn() ? t("wait-draw-help") : t("end-help")),
   S.info?.settings.ranking ? button(t("ranking"), () => go({ at: "ranking" }), "big") : "",
   S.info?.published ? h("a", { class: "button", href: "/results" }, t("results")) : "",
   button(t("back-round"), () => setRound(S.plan.rounds.at(-1).round), "plain"));
