@@ -254,6 +254,7 @@ def _event(row: Any) -> ResultEvent:
     )
 
 
+@lru_cache(maxsize=1024)
 def _words(codes: tuple[str, ...]) -> str:
     return json.dumps(codes) if codes else ""
 
