@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from terminals.movement.model import Format, Movement, Seating
+from terminals.movement.swiss import SWISS_PAIRS, SWISS_TEAMS
 
 SEATS = "NESW"
 
 
 def sitting_view(movement: Movement | None, table: int) -> dict[str, Any]:
     """``format`` of the section; ``teams``: pair -> team; ``seats``: round -> N, E, S, W and ``next_seats``: round ->
-    where each of them goes, both in an individual only.
+    where each of them goes, both in an individual only; ``draws``: after the last round another one may be drawn.
     """
-    out: dict[str, Any] = {"format": "pairs", "teams": {}, "seats": {}, "next_seats": {}}
+    out: dict[str, Any] = {"format": "pairs", "teams": {}, "seats": {}, "next_seats": {}, "draws": False}
     if movement is None:
         return out
     out["format"] = movement.format.value
+    out["draws"] = movement.kind in (SWISS_PAIRS, SWISS_TEAMS)
     out["teams"] = {str(pair): team.number for team in movement.teams for pair in team.pairs}
     if movement.format is Format.INDIVIDUAL:
         here = [one for one in movement.seatings if one.table == table and one.players]

@@ -259,6 +259,7 @@ def test_a_swiss_event_is_drawn_round_by_round(tmp_path: Path, spec: str, sittin
             await ok(client, "/setup/start", {"sections": [{"movement": spec}]})
             page = Page(client, 1, ONE)
             await page.hello()
+            assert (await client.get("/table", page.token)).json()["draws"] is True, "it waits after the last round"
             await refused(client, "/plan/draw", {}, "boards-missing")
             met: set[frozenset[int]] = set()
             byes = []
