@@ -249,7 +249,7 @@ _CURES: dict[int, tuple[str, Action]] = {
 }
 
 GOES_ON = "Dealing then goes on by itself."
-AGAIN = "This board is then dealt again."
+AGAIN = "Then it is dealt again."
 
 
 def cure(key: BoardKey, copies: int, fault: MachineFault, cards: str) -> Instruction:
@@ -266,9 +266,17 @@ def collect(
     cards: str,
     *,
     replace_pack: bool = False,
+    blame_reader: bool = False,
 ) -> Instruction:
-    """After a stop in mid-board: all cards back into one pack, then the same board again."""
+    """After a stop in mid-board: all cards back into one pack, then the same board again.
+
+    blame_reader: another pack was hard to read as well, so the pack is not what is wrong.
+    """
     what = f"{place(key, copies)}: {what_happened(verdict.reasons, fault)}"
+    if blame_reader:
+        step = "Keep sunlight off, clean the reader, put all 52 cards back in."
+        action = Action.REPLACE_PACK if replace_pack else Action.COLLECT_CARDS
+        return _stop(key, step, action, f"{what}, another pack too.", cards, AGAIN)
     if replace_pack:
         step = "Take all the cards out and put another pack into the hopper."
         return _stop(key, step, Action.REPLACE_PACK, f"{what}, again.", cards, AGAIN)

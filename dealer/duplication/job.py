@@ -24,7 +24,7 @@ from dealer.duplication.plan import BoardCopy, Plan
 from dealer.duplication.progress import BoardBegan, JobBegan, JobEnded, OnProgress, Summary, count_states, not_good
 from dealer.duplication.recovery import Recovery
 from dealer.duplication.slot import LineBroken, Starter
-from dealer.duplication.verdict import BROKEN, SETTLED, BoardState, Reason, Verdict
+from dealer.duplication.verdict import BROKEN, READER_TROUBLE, SETTLED, BoardState, Reason, Verdict
 from dealer.store.health import HealthStore
 from dealer.store.journal import Journal
 from drivers.api import Armed, DealingMachine, Fault
@@ -155,7 +155,7 @@ class DuplicationJob:
             if verdict is not None and verdict.state in SETTLED:
                 await self._ask_to_remove(item, verdict)
                 return
-        pack_trouble = 0
+        pack_trouble = packs_changed = 0
         for number in range(1, self._options.max_attempts + 1):
             if number > 1:
                 self._redeals += 1
@@ -179,10 +179,24 @@ class DuplicationJob:
                 await self._desk.tell(given_up, verdict.reasons)
                 return
             replace = pack_trouble >= self._options.packs_after
+            unread = not READER_TROUBLE.isdisjoint(verdict.reasons) or say.points_at_pack((), watch.fault)
+            instruction = self._again(
+                item, watch, verdict, cards, replace=replace, blame_reader=unread and packs_changed > 0
+            )
+            packs_changed += replace
             pack_trouble = 0 if replace else pack_trouble
-            await self._desk.tell(self._again(item, watch, verdict, cards, replace=replace), verdict.reasons)
+            await self._desk.tell(instruction, verdict.reasons)
 
-    def _again(self, item: BoardCopy, watch: BoardWatch, verdict: Verdict, cards: str, *, replace: bool) -> Instruction:
+    def _again(
+        self,
+        item: BoardCopy,
+        watch: BoardWatch,
+        verdict: Verdict,
+        cards: str,
+        *,
+        replace: bool,
+        blame_reader: bool,
+    ) -> Instruction:
         """What to do before the same board is dealt again."""
         other = self._twin_board(watch)
         if other:
@@ -190,7 +204,15 @@ class DuplicationJob:
         elif self._recovery.found and not replace:
             return self._recovery.read_otherwise(item)
         else:
-            instruction = say.collect(item.key, self._copies, verdict, watch.fault, cards, replace_pack=replace)
+            instruction = say.collect(
+                item.key,
+                self._copies,
+                verdict,
+                watch.fault,
+                cards,
+                replace_pack=replace,
+                blame_reader=blame_reader,
+            )
         if self._options.show_cards:
             instruction = say.with_detail(instruction, watch.picture, verdict.reasons)
         return instruction

@@ -34,6 +34,10 @@ WORDS = (
     ("Cards: some in this board, the others in your hand.", "Cards: some in this board, the others beside it."),
     ("Put all 52 cards back into the hopper.", "Put all 52 cards together again."),
     ("Take all the cards out and put another pack into the hopper.", "Put all the cards aside and take another pack."),
+    (
+        "Keep sunlight off, clean the reader, put all 52 cards back in.",
+        "Look at the light and at the reader, then put all 52 cards together again.",
+    ),
     ("Take all the cards out and put a whole pack in.", "Put all the cards aside and take a whole pack."),
     ("pack and machine have to be looked at", "the pack has to be looked at"),
     ("the stop key was pressed", "you began it again"),

@@ -459,6 +459,19 @@ def test_a_pack_that_fails_again_is_replaced(bench: Bench) -> None:
     assert wanted == [Action.COLLECT_CARDS, Action.REPLACE_PACK]
 
 
+def test_when_another_pack_is_hard_to_read_too_it_is_the_light_or_the_glass(bench: Bench) -> None:
+    bench.machine.scripts = [misread_at(10, best=255)] * 4
+    assert bench.make(BOARDS[:1]).complete
+    steps = [event.instruction.step for event in bench.stops()]
+    assert [("another pack" in step, "sunlight" in step) for step in steps] == [
+        (False, False),
+        (True, False),
+        (False, True),
+        (False, True),
+    ]
+    assert "another pack too" in bench.stops()[2].instruction.what
+
+
 def test_two_packs_that_are_mixed_are_recognised(bench: Bench) -> None:
     """Board 1 has a card twice, board 2 another one: complementary faults of neighbouring boards."""
 

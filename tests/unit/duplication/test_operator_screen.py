@@ -50,6 +50,7 @@ def all_stops() -> Iterator[say.Instruction]:
         verdict = Verdict(BoardState.SUSPECT, (reason,))
         for replace in (False, True):
             yield say.collect(KEY, 3, verdict, None, WHERE, replace_pack=replace)
+            yield say.collect(KEY, 3, verdict, None, WHERE, replace_pack=replace, blame_reader=True)
         yield say.return_board(KEY, 3, verdict)
     for fault in FAULTS:
         yield say.collect(KEY, 3, Verdict(BoardState.SUSPECT, (Reason.MACHINE_FAULT,)), fault_of(fault), WHERE)
