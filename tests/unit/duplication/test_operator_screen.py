@@ -22,7 +22,7 @@ from dealer.duplication.checks import Placement
 from dealer.duplication.job import DuplicationJob, JobOptions
 from dealer.duplication.plan import BoardCopy, BoardKey, plan
 from dealer.duplication.progress import BoardEnded, JobBegan, JobEnded, LineDown, LineUp, ProgressEvent, Stopped, Told
-from dealer.duplication.verdict import BoardState, Reason, Verdict
+from dealer.duplication.verdict import READER_TROUBLE, BoardState, Reason, Verdict
 from dealer.duplication.words import in_words, what_happened
 from dealer.generate import SeededBytes, generate
 from dealer.reading import read_again
@@ -50,7 +50,8 @@ def all_stops() -> Iterator[say.Instruction]:
         verdict = Verdict(BoardState.SUSPECT, (reason,))
         for replace in (False, True):
             yield say.collect(KEY, 3, verdict, None, WHERE, replace_pack=replace)
-            yield say.collect(KEY, 3, verdict, None, WHERE, replace_pack=replace, blame_reader=True)
+            if reason in READER_TROUBLE:
+                yield say.collect(KEY, 3, verdict, None, WHERE, replace_pack=replace, blame_reader=True)
         yield say.return_board(KEY, 3, verdict)
     for fault in FAULTS:
         yield say.collect(KEY, 3, Verdict(BoardState.SUSPECT, (Reason.MACHINE_FAULT,)), fault_of(fault), WHERE)
