@@ -13,10 +13,12 @@ from hypothesis import HealthCheck, settings
 # A shell that starts this in its background lets it ignore Ctrl-C, and every program that the tests start would too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# A slow example is the machine's affair, not the code's; a failing one must come back the same way.
+# A slow example is the machine's affair, not the code's; a failing one must come back the same way. The gate tries the
+# same examples every time, so that a change is judged by the change; everywhere else each run tries new ones.
 settings.register_profile(
     "project",
     deadline=None,
+    derandomize=bool(os.environ.get("CI")),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
 )

@@ -44,6 +44,7 @@ class Evening(RuleBasedStateMachine):
         self.generation = 0
         self.shown: dict[tuple[int, int, int], bytes] = {}
         self.forgiven: set[tuple[int, int, int]] = set()
+        self.forgotten: set[tuple[int, int, int]] = set()
         self.backups: list[tuple[Path, set[tuple[int, int, int]]]] = []
         self.devices = 0
         self.committed: set[tuple[int, int, int]] = set()
@@ -154,6 +155,8 @@ class Evening(RuleBasedStateMachine):
         log = terminal.log.get(terminal.journal, {})
         for seq in [seq for seq in log if seq > keep]:
             del log[seq]
+        last = terminal.next_seq.get(terminal.journal, 1) - 1
+        self.forgotten |= {(terminal.device, terminal.journal, seq) for seq in range(keep + 1, last + 1)}
         terminal.next_seq[terminal.journal] = min(keep + 1, terminal.next_seq.get(terminal.journal, 1))
         terminal.acked[terminal.journal] = min(keep, terminal.acked.get(terminal.journal, 0))
         self.host.introduce(terminal)
@@ -198,7 +201,8 @@ class Evening(RuleBasedStateMachine):
             if key in present or key in self.forgiven:
                 continue
             told = any(key[:2] == hole[:2] and hole[2] <= key[2] <= hole[3] for hole in holes)
-            gone = alive.get(key[0]) != key[1]  # the terminal or its journal is no longer there to be asked
+            # The terminal, its journal or its memory of it is no longer there to be asked: nobody could tell.
+            gone = alive.get(key[0]) != key[1] or key in self.forgotten
             assert told or gone, f"{key} is gone and nobody was told"
             self.forgiven.add(key)
 
