@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -288,12 +289,21 @@ def name_of_number(connection: Connection, number: str) -> str:
     return "" if row is None else str(row[0])
 
 
+SHORTEST_NAME = 3
+"""Letters; less may be a section or a seat."""
+ERASED = "(erased)"
+"""Stands in the desk's log where a name stood: who substituted for whom, what a message said."""
+
+
 def erase_person(connection: Connection, number: str, name: str) -> int:
-    """Take a person's name and number out of every event; gives how many places that were."""
-    rows = connection.execute(
-        "SELECT COUNT(*) FROM person WHERE (number = ? AND ? <> '') OR (name = ? AND ? <> '')",
+    """Take a person's name and number out of every event and of the desk's log; gives how many places that were.
+
+    In the log the name is taken out where it was given, else in the events in which the number is known.
+    """
+    found = connection.execute(
+        "SELECT event, name FROM person WHERE (number = ? AND ? <> '') OR (name = ? AND ? <> '')",
         (number, number, name, name),
-    ).fetchone()
+    ).fetchall()
     connection.execute(
         "UPDATE person SET number = '', name = '' WHERE (number = ? AND ? <> '') OR (name = ? AND ? <> '')",
         (number, number, name, name),
@@ -301,4 +311,41 @@ def erase_person(connection: Connection, number: str, name: str) -> int:
     connection.execute(
         "DELETE FROM player WHERE (number = ? AND ? <> '') OR (name = ? AND ? <> '')", (number, number, name, name)
     )
-    return int(rows[0])
+    known: list[tuple[str | None, str]] = [(str(event), str(called)) for event, called in found if called]
+    return len(found) + _erase_from_log(connection, [*known, (None, name)] if name else known)
+
+
+def _erase_from_log(connection: Connection, names: list[tuple[str | None, str]]) -> int:
+    """names: in which event (None: in all) which name. The log is append-only for everything else."""
+    words = [
+        (where, re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE))
+        for where, name in names
+        if len(name) >= SHORTEST_NAME
+    ]
+    if not words:
+        return 0
+    changed = []
+    for number, event, data in connection.execute("SELECT number, event, data FROM desk_event").fetchall():
+        value = before = json.loads(data)
+        for where, name in words:
+            if where in (None, event):
+                value = _without(value, name)
+        if value != before:
+            changed.append((json.dumps(value, ensure_ascii=False), number))
+    if changed:
+        (guard,) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'desk_event_no_update'").fetchone()
+        connection.execute("DROP TRIGGER desk_event_no_update")
+        for row in changed:
+            connection.execute("UPDATE desk_event SET data = ? WHERE number = ?", row)
+        connection.execute(guard)
+    return len(changed)
+
+
+def _without(value: Any, name: re.Pattern[str]) -> Any:
+    if isinstance(value, str):
+        return name.sub(ERASED, value)
+    if isinstance(value, list):
+        return [_without(one, name) for one in value]
+    if isinstance(value, dict):
+        return {key: _without(one, name) for key, one in value.items()}
+    return value

@@ -141,6 +141,28 @@ def test_a_person_is_erased_without_touching_results(database: Database) -> None
         assert desk.erase_person(connection, "", "") == 0
 
 
+def test_an_erased_person_is_gone_from_the_desks_log_too(tmp_path: Path) -> None:
+    database = Database.open(tmp_path / "x.db", MIGRATIONS)
+    with database.transaction() as connection:
+        desk.save_person(connection, "e1", Person("A", 3, "1", "77", "Ada Łoś"))
+        for event in ("e1", "e2"):
+            told = {"kind": "substituted", "pair": 3, "player": "Ada Łoś", "substitute": "Jan Żak", "round": 2}
+            desk.append_desk(connection, event, DeskEvent("happening", told))
+            desk.append_desk(
+                connection, event, DeskEvent("message", {"text": 'Where is ada łoś? "Ada Łośińska" came.'})
+            )
+        assert desk.erase_person(connection, "77", "") == 1 + 2  # another event may have a namesake
+        assert desk.erase_person(connection, "", "Jan Żak") == 2
+    with database.transaction() as connection:
+        said = [(item.data.get("player"), item.data.get("text")) for item in desk.desk_events(connection, "e1")]
+        assert said == [("(erased)", None), (None, 'Where is (erased)? "Ada Łośińska" came.')]
+        assert {item.data.get("substitute") for item in desk.desk_events(connection, "e2")} == {"(erased)", None}
+        assert desk.desk_events(connection, "e2")[0].data["player"] == "Ada Łoś"
+        with pytest.raises(sqlite3.Error, match="append-only"):
+            connection.execute("UPDATE desk_event SET data = '{}'")
+    database.close()
+
+
 def test_alarms_count_and_come_back_when_they_happen_again(database: Database) -> None:
     with database.transaction() as connection:
         ledger.raise_alarm(connection, "auth", "a1", "first")
