@@ -35,10 +35,10 @@ def test_the_same_seed_gives_the_same_trace() -> None:
 
 
 SAFEGUARDS = {
-    "commit": (Rates(host=10.0), "lost"),
+    "commit": (Rates(host=15.0), "lost"),
     "journal": (Rates(memory=6.0), "lost"),
-    "crc": (Rates(radio=0.3), "lost"),
-    "key": (Rates(forged=6.0), "invented"),
+    "crc": (Rates(radio=0.8), "lost"),
+    "key": (Rates(forged=12.0), "invented"),
     "repeat": (Rates(host=10.0, piece_loss=0.05), "duplicated"),
     "conflict": (Rates(back=4.0), "lost"),
     "quarantine": (Rates(nonsense=6.0), "waiting"),
