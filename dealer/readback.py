@@ -54,17 +54,19 @@ class Difference:
     def text(self, *, show_cards: bool = False) -> str:
         """One sentence for the director; no card unless ``show_cards``."""
         names = " and ".join(seat.name.title() for seat in self.seats)
-        cards = "1 card" if self.count == 1 else f"{self.count} cards"
+        one = self.count == 1
+        cards = "1 card" if one else f"{self.count} cards"
+        belong = "lies in another hand than it belongs to" if one else "lie in another hand than they belong to"
         words = {
-            Kind.EXCHANGED: f"{cards} lie in another hand than they belong to ({names}).",
+            Kind.EXCHANGED: f"{cards} {belong} ({names}).",
             Kind.SWAPPED: f"{names} have each other's hands.",
             Kind.ROTATED_90: "Every hand has moved one seat clockwise: the board was turned by 90 degrees.",
             Kind.ROTATED_180: "Every hand has gone to its partner: the board was turned by 180 degrees.",
             Kind.ROTATED_270: "Every hand has moved one seat counter-clockwise: the board was turned by 90 degrees.",
             Kind.PERMUTED: "The four hands have changed places.",
             Kind.OTHER_BOARD: f"These are the cards of board {self.other}.",
-            Kind.MISSING: f"{cards} of the pack are not in the board.",
-            Kind.EXTRA: f"{cards} too many: they are there twice or are of another pack.",
+            Kind.MISSING: f"{cards} of the pack {'is' if one else 'are'} not in the board.",
+            Kind.EXTRA: f"{cards} too many: there twice, or of another pack.",
             Kind.UNREADABLE: f"{cards} could not be read.",
             Kind.WRONG_COUNT: f"{names} {'has' if len(self.seats) == 1 else 'have'} not 13 cards (Law 13).",
         }[self.kind]

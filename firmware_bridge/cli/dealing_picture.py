@@ -35,10 +35,11 @@ def board_note(event: p.BoardEnded, copies: int) -> str:
 
 
 class DealingPicture:
-    """Takes the dealing job's events; ``render`` gives the picture as it is now."""
+    """Takes the dealing job's events; ``render`` gives the picture as it is now. enter: Enter confirms a number here."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, enter: bool = False) -> None:
         self._console = console
+        self._enter = enter
         self._planned = self._made = 0
         self._copies = 1
         self._board: tuple[int, int] | None = None
@@ -144,6 +145,8 @@ class DealingPicture:
             head.append(" STOP ", style="bold white on red").append(" ")
         head.append(told.what, style="bold" if self._stopped else "")
         note = "" if told.following is not None else told.note
+        if self._enter and told.action is Action.CONFIRM_BOARD:
+            note = "The key at the machine, or Enter here."
         to_do = self._stopped or told.action not in _UNDER_WAY
         step = Text.assemble(("> " if to_do else "", "bold"), (told.step, "bold cyan"))
         lines = [(head, bool(head.plain.strip())), (Text(told.cards), bool(told.cards)), (step, bool(told.step))]

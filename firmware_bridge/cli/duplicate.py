@@ -105,7 +105,7 @@ def duplicate(
         show_cards=show_cards,
         packs=PackRule(packs),
     )
-    view = choose_view(quiet=assistant)
+    view = choose_view(quiet=assistant, enter=sys.stdin is not None and sys.stdin.isatty())
     log = open_log(directory)
     try:
         summary = run_async(

@@ -25,9 +25,9 @@ from firmware_bridge.service.progress import (
 class LiveView:
     """Redraws at most eight times a second, whatever the machine's pace."""
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None, *, enter: bool = False) -> None:
         self.console = console or Console(stderr=True)
-        self._dealing = DealingPicture(self.console)
+        self._dealing = DealingPicture(self.console, enter=enter)
         self._opening: list[str] = []
         self._expected: dict[tuple[str, int, int], int] = {}
         self._stored: dict[tuple[str, int, int], int] = {}

@@ -40,8 +40,11 @@ class View(Protocol):
     def close(self) -> None: ...
 
 
-def choose_view(quiet: bool = False) -> View:
-    """The live picture when stderr is a terminal that can move its cursor, else plain lines."""
+def choose_view(quiet: bool = False, *, enter: bool = False) -> View:
+    """The live picture when stderr is a terminal that can move its cursor, else plain lines.
+
+    enter: somebody listens for Enter as the confirmation of a board's number.
+    """
     if quiet:
         return Silent()
     if sys.stderr.isatty():
@@ -51,7 +54,7 @@ def choose_view(quiet: bool = False) -> View:
         if console.is_terminal and not console.is_dumb_terminal:
             from firmware_bridge.cli.evening_live import LiveView
 
-            return LiveView(console)
+            return LiveView(console, enter=enter)
     return PlainView()
 
 

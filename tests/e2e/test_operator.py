@@ -164,6 +164,7 @@ def test_without_a_label_reader_only_enter_or_the_key_confirms_the_number(room: 
     try:
         terminal = duplicate(room, device, "--boards", "1")
         terminal.wait_for(r"Is this board 1\?")
+        terminal.wait_for("or Enter here")
         terminal.press(b"\n")
         terminal.wait_for("being dealt", 3.0)
         terminal.kill(signal.SIGTERM)

@@ -160,3 +160,12 @@ def test_a_hand_dealt_board_is_learnt_only_when_whole() -> None:
     twice[0][0] = twice[1][0]
     with pytest.raises(DealError):
         learn(5, twice)
+
+
+@pytest.mark.parametrize("kind", [Kind.EXCHANGED, Kind.MISSING, Kind.EXTRA, Kind.UNREADABLE])
+def test_one_card_is_spoken_of_as_one(kind: Kind) -> None:
+    one = Difference(kind, (Seat.NORTH, Seat.EAST), 1).text()
+    two = Difference(kind, (Seat.NORTH, Seat.EAST), 2).text()
+    assert one.startswith("1 card ")
+    assert two.startswith("2 cards ")
+    assert not any(word in one.split() for word in ("lie", "are", "they"))
