@@ -35,7 +35,7 @@ def board_note(event: p.BoardEnded, copies: int) -> str:
 
 
 class DealingPicture:
-    """Takes the dealing job's events; ``render`` gives the picture as it is now. enter: Enter confirms a number here."""
+    """Takes the dealing job's events; ``render`` gives the picture now. enter: Enter confirms a number here."""
 
     def __init__(self, console: Console, *, enter: bool = False) -> None:
         self._console = console
