@@ -105,6 +105,11 @@ class Placement:
             self.wanted_pack = BackColour.RED if self._item.board % 2 else BackColour.BLUE
 
     @property
+    def two_packs(self) -> bool:
+        """A stop card tells the machine where one pack ends, so that the next one may lie below it."""
+        return Capability.STOP_CARD in self._capabilities
+
+    @property
     def wrong_pack(self) -> bool:
         """A pack with other backs is about to be dealt."""
         known = self.pack not in (None, BackColour.NONE, BackColour.UNKNOWN)

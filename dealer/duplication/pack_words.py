@@ -16,7 +16,9 @@ def load_pack(key: BoardKey, copies: int, placement: Placement) -> Instruction:
     if placement.wanted_pack is None:
         return say.load_pack(key, copies)
     text = f"Put a {_NAMES[placement.wanted_pack]} pack into the hopper for {_place(key, copies)}."
-    return Instruction(text, Action.LOAD_PACK, Sound.NONE, key.board, key.copy)
+    other = next(name for colour, name in _NAMES.items() if colour != placement.wanted_pack)
+    note = f"Below it may lie a stop card and a {other} pack." if placement.two_packs else ""
+    return Instruction(text, Action.LOAD_PACK, Sound.NONE, key.board, key.copy, note=note)
 
 
 def wrong_pack(key: BoardKey, copies: int, placement: Placement) -> Instruction:

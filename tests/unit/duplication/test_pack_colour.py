@@ -122,7 +122,11 @@ def test_the_words_name_backs_and_board_and_say_what_to_do() -> None:
         "The pack in the hopper has red backs; board 8, copy 1 wants blue ones. No card has moved. "
         "Take it out and put a blue pack in."
     )
-    assert "blue pack" in pack_words.load_pack(BOARDS[8].key, 1, placement).text
+    assert pack_words.load_pack(BOARDS[8].key, 1, placement).text == "Put a blue pack into the hopper for board 8."
+    knows = Placement(BOARDS[7], SEES | Capability.STOP_CARD)
+    knows.expect_pack(PackRule.RED_BLUE, NONE)
+    told = pack_words.load_pack(BOARDS[7].key, 2, knows)
+    assert told.text.endswith("for board 7, copy 1. Below it may lie a stop card and a blue pack.")
     placement.expect_pack(PackRule.ANY, RED)
     plain = Placement(BOARDS[8], FULL)
     assert "blue" not in pack_words.load_pack(BOARDS[8].key, 1, plain).text
