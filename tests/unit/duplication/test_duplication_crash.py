@@ -233,3 +233,30 @@ def test_no_card_is_in_the_journal(tmp_path: Path) -> None:
         assert board.deal.owners not in stored
         for hand in board.deal.to_pbn()[2:].split():
             assert hand.encode() not in stored
+
+
+def test_a_disk_that_is_full_in_mid_board_stops_the_machine_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    class FullDisk(Journal):
+        count = 0
+
+        async def _submit(self, job: Callable[[Any], Any]) -> Any:
+            self.count += 1
+            if self.count >= 5:  # the verdict on board 1, and everything after it
+                raise StoreError("the disk is full; nothing of this was stored.", code="store-full")
+            return await super()._submit(job)
+
+    async def go(machine: FakeMachine) -> None:
+        clock = LoopClock(asyncio.get_running_loop())
+        journal = FullDisk.open(tmp_path / "dealing.db", clock=clock, threaded=False)
+        with pytest.raises(StoreError, match="disk is full"):
+            await DuplicationJob(machine, journal, PLAN, clock=clock).run()
+        journal.close()
+
+    machine = FakeMachine()
+    run(go(machine))
+    assert machine.commands[-1] == "abort"
+    assert states(tmp_path)[1] is BoardState.DEALING
+    second = next_life(machine)
+    assert make(tmp_path, second, 10**9, True)
+    assert set(states(tmp_path).values()) == {BoardState.GOOD}
+    assert wrong_good(tmp_path, second) == []
