@@ -111,7 +111,7 @@ def _do(
         f"/actions/{name}", {**body, "actor": who[:40], "second": second, "note": note}
     )
     undo = f"Done. Take it back with: firmware-bridge td undo {found['action']}" if "action" in found else ""
-    return Outcome(found, undo or told(found))
+    return Outcome(found, "\n".join([undo or told(found), *found.get("notes", ())]))
 
 
 def _count(number: int, word: str) -> str:

@@ -26,6 +26,7 @@ from terminals.store.results import CurrentResult
 from terminals.store.values import PlayKey, PlayStatus
 from terminals.sync.director import Act, By, Director, artificial_side
 from terminals.sync.ruling_log import acts_of
+from terminals.sync.scheduled import unscheduled
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,18 @@ async def _direct(desk: Desk, op: str, body: Body) -> dict[str, Any]:
             # An adjusted score with its reason is a ruling, wherever it was typed.
             asked = {**body, "result": content_json.to_json(content), "reason": by.note}
             ruled: dict[str, Any] = await ruling_acts.run("ruling")(desk, asked)
-            return ruled
+            return {**_scheduled(desk, op, body), **ruled}
     act = await desk.submit(lambda connection: work(Director(connection, setup, by)))
-    return {"action": act.action}
+    return {"action": act.action, **_scheduled(desk, op, body)}
+
+
+def _scheduled(desk: Desk, op: str, body: Body) -> dict[str, Any]:
+    """What to say of a result for two pairs that by the movement never meet on this board; nothing for any other."""
+    if op not in ("correct", "move", "not-played", "artificial"):
+        return {}
+    play = play_of(body)
+    found = unscheduled(desk.setup, _target(body, play) if op == "move" else play)
+    return {} if found is None else {"notes": [found.words], "unscheduled": found.as_dict()}
 
 
 def _look_at(desk: Desk, op: str, body: Body, by: By) -> BoardState | None:
@@ -181,7 +191,7 @@ def preview(desk: Desk, op: str, body: Body) -> dict[str, Any]:
         for section, pair in sorted({*old, *new})
         if old.get((section, pair)) != new.get((section, pair))
     ]
-    return {"changes": changes}
+    return {"changes": changes, **_scheduled(desk, op, body)}
 
 
 def _previewed(op: str, body: Body) -> BoardState:

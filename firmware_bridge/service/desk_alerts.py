@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from firmware_bridge.service.desk import Desk
@@ -15,9 +16,11 @@ from terminals.scoring.rulings import RulingState
 from terminals.store import desk as desk_store
 from terminals.store import ledger
 from terminals.store.desk import DeviceState
+from terminals.store.results import CurrentResult
 from terminals.store.values import device_hex
 from terminals.sync.recorded import VERIFIER
-from terminals.sync.sense import WARNINGS
+from terminals.sync.scheduled import unscheduled
+from terminals.sync.sense import UNPLANNED, WARNINGS
 from terminals.sync.setup import MAX_SECTIONS, EventSetup, section_letter
 from terminals.sync.tables import CellState, plan_warnings
 
@@ -177,9 +180,23 @@ def _results(desk: Desk, add: Add) -> None:
         for code in row.attention:
             text = f"{where}: {ATTENTION_WORDS.get(code, code)}"
             add(2, "attention", _HELD.get(code, code), text, values, play=play)
-        if not row.attention and not row.ruled:
-            for code in dict.fromkeys((*row.warnings, *plan_warnings(desk.setup, row))):
+        if not row.attention:
+            for code in dict.fromkeys(
+                _ruled(desk, row) if row.ruled else (*row.warnings, *plan_warnings(desk.setup, row))
+            ):
                 add(3, "warning", code, f"{where}: {WARNINGS.get(code, code)}.", values, play=play)
+
+
+def _ruled(desk: Desk, row: CurrentResult) -> tuple[str, ...]:
+    """A result from the director for two pairs that never meet on the board, until somebody says that it is right.
+
+    Who sat the other way round played what was scheduled, unless the scheduled play has a result too.
+    """
+    stray = unscheduled(desk.setup, row.play) if UNPLANNED in row.warnings else None
+    if stray is None:
+        return ()
+    other = desk.rows.get(replace(row.play, ns=row.play.ew, ew=row.play.ns)) if stray.reversed else None
+    return () if stray.reversed and (other is None or other.content is None) else (UNPLANNED,)
 
 
 def missing_view(setup: EventSetup, grid: dict[str, Any], section: str, number: int) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from firmware_bridge.service.desk_view import place_of
 from terminals.movement import happenings as h
 from terminals.movement.boards import runs
 from terminals.movement.model import Movement
-from terminals.movement.plan import active, apply, fold
+from terminals.movement.plan import apply, fold, standing
 from terminals.movement.preview import Preview, compare, compare_repairs
 from terminals.movement.state import Plan, Played
 from terminals.movement.swiss import SWISS_PAIRS, SWISS_TEAMS
@@ -43,6 +43,7 @@ from terminals.sync.setup import (
 )
 
 MAX_SHOWN = 400
+MAX_LISTED = 12
 """Lines of a preview; a room of a hundred tables changes more places than anybody reads."""
 SWISS = (SWISS_PAIRS, SWISS_TEAMS)
 
@@ -152,6 +153,7 @@ async def apply_all(
     async with lock_of(desk):
         kept = kept_of(desk, letter)
         plan, events = kept.plan, list(kept.events)
+        _undoable(letter, events, new)
         played = played_of(desk, letter, plan)
         after = _after(kept, new, played)
         moves = _following(desk, letter, plan, after) if _names_pairs(events, new) else {}
@@ -194,6 +196,25 @@ async def apply_all(
         await keep(desk, setup, items, people, moves, by)
         _tell(desk, section.number, seen, new)
         return {**shown, "position": len(events), "positions": list(range(len(events), len(events) + len(new)))}
+
+
+def _undoable(letter: str, events: Sequence[h.Happening], new: Sequence[h.Happening]) -> None:
+    """Refuse to take back what is not there, or was taken back already, saying which changes there are."""
+    counting = standing(events)
+    for one in new:
+        if not isinstance(one, h.Undone) or one.event in counting:
+            continue
+        known = 0 <= one.event < len(events)
+        listed = ", ".join(f"{at} ({words(events[at])})" for at in counting[-MAX_LISTED:])
+        raise EntryError(
+            f"Change {one.event} was taken back already."
+            if known
+            else f"The plan has no change {one.event}"
+            + (f"; those that can be taken back: {listed}." if listed else ": nothing has happened to it yet."),
+            where=f"section {letter}",
+            next_step="firmware-bridge td plan lists every change with its number.",
+            code="taken-back-already" if known else "entry",
+        )
 
 
 def _after(kept: Kept, new: Sequence[h.Happening], played: Sequence[Played]) -> Plan:
@@ -336,16 +357,15 @@ def _section_view(desk: Desk, letter: str, stored: Sequence[DeskEvent]) -> dict[
         return {"section": letter, "movement": None, "events": []}
     kept = kept_of(desk, letter)
     plan, items = kept.plan, [item for item in stored if item.data["section"] == letter]
-    counting = {id(one) for one in active(kept.events)}
+    counting = set(standing(kept.events))
     events = []
     for at, (happening, item) in enumerate(zip(kept.events, items, strict=False)):
-        off = not isinstance(happening, h.Undone) and id(happening) not in counting
         events.append(
             {
                 "position": at,
                 "kind": item.data["event"]["kind"],
                 "words": words(happening),
-                "undone": off,
+                "undone": at not in counting,
                 "actor": item.actor,
                 "wall": item.wall,
             }

@@ -334,7 +334,8 @@ def logged(desk: Desk, item: dict[str, Any]) -> dict[str, Any]:
     if item["kind"] not in ruling_log.KINDS:
         return item
     data = item["data"]
-    number = int(data.get("ruling", item["number"] if item["kind"] == ruling_log.RULING else 0))
+    own = data.get("number", item["number"]) if item["kind"] == ruling_log.RULING else 0
+    number = int(data.get("ruling", own))
     plays = [one[:2] for one in data.get("forms", ())]
     plays += [data["play"][:2]] if "play" in data else []
     kept = desk.facts.decided.kept.get(number)

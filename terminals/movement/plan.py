@@ -48,6 +48,16 @@ def active(events: Sequence[h.Happening]) -> list[h.Happening]:
     return [events[at] for at in _positions(events)]
 
 
+def standing(events: Sequence[h.Happening]) -> list[int]:
+    """Positions of what can be taken back: every event and undoing that was not."""
+    off: set[int] = set()
+    for at in range(len(events) - 1, -1, -1):
+        event = events[at]
+        if isinstance(event, h.Undone) and at not in off:
+            off.add(event.event)
+    return [at for at in range(len(events)) if at not in off]
+
+
 def _positions(events: Sequence[h.Happening]) -> list[int]:
     off: set[int] = set()
     for at in range(len(events) - 1, -1, -1):

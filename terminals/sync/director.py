@@ -28,7 +28,8 @@ from terminals.store.desk import DeskEvent
 from terminals.store.values import EventKind, PlayKey, PlayState, ResultEvent
 from terminals.sync.period import is_final
 from terminals.sync.projection import resolve, undone_actions
-from terminals.sync.sense import movement_numbers
+from terminals.sync.scheduled import unscheduled
+from terminals.sync.sense import UNPLANNED, movement_numbers
 from terminals.sync.setup import EventSetup
 from terminals.sync.tables import missing
 
@@ -272,6 +273,7 @@ class Director:
             second=self._by.second,
             note=notes,
             wall=self._by.wall,
+            warnings=(UNPLANNED,) if content is not None and unscheduled(self._setup, play) is not None else (),
         )
 
     def _append(self, events: Sequence[ResultEvent]) -> Act:

@@ -100,7 +100,7 @@ def resolve(play: PlayKey, events: Sequence[ResultEvent]) -> PlayState:
     if ruling is not None:
         content = ruling.content
         status = PlayStatus.NONE if content is None else PlayStatus.AMENDED
-        place, told = (ruling.round, ruling.table), ruling.warnings
+        place, told = (ruling.round, ruling.table), ruling.warnings if checked < ruling.number else ()
     else:
         content = None if standing is None else standing.content
         status = _table_status(content, held)

@@ -28,6 +28,7 @@ from terminals.sync.director import Act, By, Director, new_action
 from terminals.sync.period import is_final
 from terminals.sync.projection import resolve
 from terminals.sync.ruling_log import Kept
+from terminals.sync.scheduled import unscheduled
 from terminals.sync.setup import EventSetup
 
 
@@ -72,8 +73,9 @@ class RulingActs:
         notes = self._checked(made)
         if made.counts:
             self._two_names()
-        number = self._append(log.RULING, log.to_data(made, self._action))
+        number = log.next_number(desk.desk_events(self._connection, self._event, log.RULING, log.PENALTY))
         made = replace(made, number=number, ruling=replace(made.ruling, id=str(number)))
+        self._append(log.RULING, log.to_data(made, self._action))
         if made.counts:
             self._give(made, seen)
         return self._done(number, notes)
@@ -217,7 +219,9 @@ class RulingActs:
         whom = _whom(kept)
         if whom is not None:
             self._contestant(whom)
-        return check_ruling(ruling, current, self._profile)
+        notes = list(check_ruling(ruling, current, self._profile))
+        stray = None if kept.play is None else unscheduled(self._setup, kept.play)
+        return notes if stray is None else [*notes, stray.words]
 
     def _contestant(self, one: Contestant) -> None:
         section = self._setup.section_called(one.section)
@@ -292,7 +296,7 @@ def _touched(acts: Mapping[str, Sequence[DeskEvent]], action: str) -> frozenset[
     out: set[int] = set()
     for one in acts.get(action, ()):
         if one.kind == log.RULING:
-            out.add(one.number)
+            out.add(log.number_of(one))
         elif one.kind == log.STEP:
             out.add(int(one.data["ruling"]))
         else:

@@ -26,6 +26,8 @@ from terminals.store.values import PlayKey
 
 RULING, STEP, UNDONE = "ruling", "ruling-step", "ruling-undone"
 KINDS = (RULING, STEP, UNDONE)
+PENALTY = "penalty"
+"""What an earlier version kept of a penalty, called after its desk event."""
 MAX_FORMS = 2000
 
 
@@ -46,8 +48,9 @@ class Step:
 class Kept:
     """A ruling as it stands now.
 
-    number: of its desk event, its name. ruling: with its present state. play: whose result it decides. stands: the
-    result of the table stays, and is now the director's. forms: plays of a fouled board and the form that each played.
+    number: its name, one after the other within the event. ruling: with its present state. play: whose result it
+    decides. stands: the result of the table stays, and is now the director's. forms: plays of a fouled board and the
+    form that each played.
     marked: how that form was marked, None when its vulnerability was that of its number (Laws 2, 87A).
     steps: its whole history, the making of it first. acts: those that gave the play its result, oldest first.
     """
@@ -94,6 +97,8 @@ def to_data(kept: Kept, action: str) -> dict[str, Any]:
         "state": ruling.state.value,
         "action": action,
     }
+    if kept.number:
+        out["number"] = kept.number
     if kept.play is not None:
         out["play"] = _play_data(kept.play)
     if ruling.result is not None:
@@ -147,7 +152,7 @@ def _made(item: DeskEvent) -> Kept:
         section, number, round, vps = data["award"]
         award = Award(Contestant(section, number), int(round), Fraction(vps))
     ruling = Ruling(
-        id=str(item.number),
+        id=str(number_of(item)),
         law=law,
         reason=reason,
         ruled_by=str(data["by"]),
@@ -164,7 +169,7 @@ def _made(item: DeskEvent) -> Kept:
     )
     forms = {_play(one[:5]): str(one[5]) for one in data.get("forms", ())}
     marked = Vulnerability(data["marked"]) if "marked" in data else None
-    return Kept(item.number, ruling, play, bool(data.get("stands")), int(data.get("board", 0)), forms, marked)
+    return Kept(number_of(item), ruling, play, bool(data.get("stands")), int(data.get("board", 0)), forms, marked)
 
 
 # --- what stands -------------------------------------------------------------------------------------------------
@@ -183,7 +188,7 @@ def fold(events: Iterable[DeskEvent]) -> dict[int, Kept]:
             kept = _made(item)
             step = Step(kept.state, kept.ruling.ruled_by, kept.ruling.reason, _second(item), item.wall, action)
             acts = (action,) if kept.counts and kept.decides_result else ()
-            out[item.number] = replace(kept, steps=(step,), acts=acts)
+            out[kept.number] = replace(kept, steps=(step,), acts=acts)
         elif item.kind == STEP:
             before = out.get(int(item.data["ruling"]))
             if before is not None:
@@ -213,6 +218,16 @@ def _stepped(before: Kept, item: DeskEvent, action: str) -> Kept:
 
 def _second(item: DeskEvent) -> str:
     return str(item.data.get("second", ""))
+
+
+def number_of(made: DeskEvent) -> int:
+    """The number of a ruling; one that was made before rulings had their own is called after its desk event."""
+    return int(made.data.get("number", made.number))
+
+
+def next_number(events: Iterable[DeskEvent]) -> int:
+    """The number of the next ruling: also none that was taken back had it, and no penalty of an earlier version."""
+    return max((number_of(one) for one in events if one.kind in (RULING, PENALTY)), default=0) + 1
 
 
 def undone(events: Iterable[DeskEvent]) -> frozenset[str]:

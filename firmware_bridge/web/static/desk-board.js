@@ -1,7 +1,7 @@
 // Boards, travellers, and everything that can be done to one result: forms with a preview, audit trail, undo.
 import { button, contractText, h, signed, store, t, told } from "./base.js";
 import { distribution } from "./charts.js";
-import { D, act, closePanel, doing, field, get, letters, may, openPanel, playForms, post, problem, show, stateTag } from "./desk.js";
+import { D, act, closePanel, doing, field, get, letters, may, openPanel, playForms, post, problem, say, show, stateTag } from "./desk.js";
 
 export async function boardsView() {
   const section = letters().includes(D.section) ? D.section : letters()[0], of = D.data.event.sections.find((s) => s.letter === section);
@@ -37,6 +37,7 @@ export async function openPlay(p) {
     h("p", { class: "row" }, h("strong", {}, view.text ? contractText(view.text) : t("desk.no-result")), stateTag(view.status)),
     view.attention.map((words, i) => h("p", { class: "note bad" }, told("attention", codes.attention[i], words))), view.warnings.map((words, i) => h("p", { class: "note warn" }, told("warning", codes.warnings[i], words))),
     view.claims.length > 1 || view.attention.length ? h("section", {}, h("h3", {}, t("desk.claims")), h("ul", {}, view.claims.map((c) => h("li", { class: "row" }, h("span", { class: "grow" }, t("table", { place: c.table }), ": ", c.text === "erased" ? t("desk.erased") : contractText(c.text), c.confirmed ? ` (${t("desk.accepted")})` : ""), may("assistant") ? doing(t("desk.this-one"), async () => { await act("choose", { ...key(p), claim: c.claim, seen: view.changes }); openPlay(p); }) : ""))), may("assistant") ? doing(t("desk.right-as-is"), async () => { await act("leave", { ...key(p), seen: view.changes }); openPlay(p); }) : "") : "",
+    view.claims.length < 2 && !view.attention.length && codes.warnings.includes("not-in-movement") && may("assistant") ? doing(t("desk.right-as-is"), async () => { await act("leave", { ...key(p), seen: view.changes }); openPlay(p); }) : "",
     D.data.event.settings.auction || D.data.event.settings.play ? await recordedPart(p) : "",
     offered.length ? h("div", { class: "tabs" }, offered.map(([name, form]) => button(t(form.label), async () => place.replaceChildren(await form.make(p, view)), "", { "data-form": name }))) : "", place,
     h("h3", {}, t("desk.what-happened")), h("ol", { class: "trail" }, view.events.map((e) => h("li", {}, h("strong", {}, told("event", e.kind, e.kind)), " ", contractText(e.text), " ", h("span", { class: "soft small" }, [e.actor, e.second, e.note, e.confirmed ? t("desk.accepted") : "", (e.wall || "").replace("T", " ").slice(0, 19)].filter(Boolean).join(" · ")), e.action && view.actions.includes(e.action) && e.kind !== "undone" && may("assistant") ? doing(t("desk.undo"), async () => { await act("undo", { action: e.action }); openPlay(p); }, "plain") : ""))));
@@ -57,8 +58,6 @@ async function recordedPart(p) {
 const text = (more = {}) => h("input", { autocomplete: "off", ...more });
 const FORMS = {
   correct: { label: "desk.form-correct", fields: () => [field("contract", t("contract"), text({ placeholder: t("desk.contract-like") })), field("declarer", t("declarer"), h("select", {}, ["N", "E", "S", "W"].map((s) => h("option", { value: s }, t(`seat-${s}`))))), field("tricks", t("desk.result"), text({ placeholder: "=, +1, -2" }))], names: ["contract", "declarer", "tricks"] },
-  weighted: { label: "desk.form-weighted", op: "correct", fields: () => [field("ns_outcomes", t("NS"), text({ placeholder: "4S N = 60%, 4S N -1 40%" })), field("ew_outcomes", t("desk.ew-same"), text())], names: ["ns_outcomes", "ew_outcomes"] },
-  artificial: { label: "desk.form-artificial", role: "director", fields: () => ["ns_score", "ew_score"].map((id) => field(id, t(id === "ns_score" ? "NS" : "EW"), text({ list: "averages", placeholder: "AVE+" }))).concat(h("datalist", { id: "averages" }, ["AVE+", "AVE", "AVE-", "60", "50", "40"].map((v) => h("option", { value: v })))), names: ["ns_score", "ew_score"] },
   move: { label: "desk.form-move", fields: () => [field("to_board", t("desk.to-board"), text({ type: "number", min: 1 })), field("to_ns", t("desk.to-ns"), text({ type: "number", min: 1 })), field("to_ew", t("desk.to-ew"), text({ type: "number", min: 1 }))], names: ["to_board", "to_ns", "to_ew"] },
   swap: { label: "desk.form-swap", fields: () => [h("p", {}, t("desk.swap-help"))], names: [] },
   "not-played": { label: "not-played", fields: () => [field("reason", t("desk.why"), h("select", {}, ["no-time", "late-pair", "cancelled", "withdrawn", "other"].map((r) => h("option", { value: r }, t(`reason.${r}`)))))], names: ["reason"] },
@@ -66,7 +65,7 @@ const FORMS = {
 };
 
 function ruling(name, p, view) {
-  const { label, fields, names, op = name } = FORMS[name], effect = h("div", { "aria-live": "polite" }), box = h("div", { class: "card" });
+  const { label, fields, names } = FORMS[name], effect = h("div", { "aria-live": "polite" }), box = h("div", { class: "card" });
   const body = () => {
     const out = { ...key(p), seen: view.changes };
     for (const n of names) {
@@ -76,7 +75,7 @@ function ruling(name, p, view) {
     return { ...out, ...signature(box) };
   };
   box.append(h("h3", {}, t(label)), h("div", { class: "fields" }, fields(), signatureFields()),
-    h("p", { class: "row" }, doing(t("desk.preview"), async () => showEffect(effect, await post(`/actions/${op}/preview`, body()))), doing(t(label), async () => { await act(op, body()); if (name === "move" || name === "swap") closePanel(); else openPlay(p); }, "primary", { id: "doit" })), effect);
+    h("p", { class: "row" }, doing(t("desk.preview"), async () => showEffect(effect, await post(`/actions/${name}/preview`, body()))), doing(t(label), async () => { const done = await act(name, body()); if (done.unscheduled) say(stray(done.unscheduled)); if (name === "move" || name === "swap") closePanel(); else openPlay(p); }, "primary", { id: "doit" })), effect);
   setTimeout(() => box.querySelector("input, select")?.focus());
   return box;
 }
@@ -90,8 +89,14 @@ export function signature(box) {
   return { actor: D.actor || D.data.role, ...(second ? { second } : {}), ...(note ? { note } : {}) };
 }
 
+// Two pairs that by the movement do not meet on this board, and where each of them should be.
+function stray({ board, reversed, due }) {
+  if (reversed) return t("desk.other-way-round", { board });
+  return [t("desk.not-scheduled", { board }), ...due.map((one) => t(one.round ? "desk.due" : "desk.not-due", one))].join(" ");
+}
+
 // What an act would do to the ranking, from its preview.
 export function showEffect(place, found) {
   const side = (x) => (x ? `${x.place} · ${x.value}` : "–");
-  place.replaceChildren(found.changes.length ? h("table", {}, h("thead", {}, h("tr", {}, ["desk.contestant", "desk.before", "desk.after"].map((x) => h("th", {}, t(x))))), h("tbody", {}, found.changes.map((c) => h("tr", {}, h("td", {}, `${c.section}${c.pair}`), h("td", {}, side(c.before)), h("td", {}, side(c.after)))))) : h("p", { class: "note" }, t("desk.ranking-stays")));
+  place.replaceChildren(...(found.unscheduled ? [h("p", { class: "note warn" }, stray(found.unscheduled))] : []), found.changes.length ? h("table", {}, h("thead", {}, h("tr", {}, ["desk.contestant", "desk.before", "desk.after"].map((x) => h("th", {}, t(x))))), h("tbody", {}, found.changes.map((c) => h("tr", {}, h("td", {}, `${c.section}${c.pair}`), h("td", {}, side(c.before)), h("td", {}, side(c.after)))))) : h("p", { class: "note" }, t("desk.ranking-stays")));
 }

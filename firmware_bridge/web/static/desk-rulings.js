@@ -39,7 +39,7 @@ const SCORES = { score: ["r_score"], split: ["r_score_ns", "r_score_ew"], stands
 
 function rulingForm(p, view) {
   const kind = h("select", {}, Object.keys(SCORES).map((x) => h("option", { value: x }, t(`desk.ruling-${x}`)))), inputs = h("div", { class: "fields" }), box = h("div", { class: "card" });
-  const like = { placeholder: "60% +420, 40% -50" };
+  const like = { placeholder: "60% +420, 40% -50", list: "averages" };
   const fill = () => inputs.replaceChildren(...SCORES[kind.value].map((id) => field(id, t({ r_score: "score", r_score_ns: "NS", r_score_ew: "EW" }[id]), typed(like))));
   const standing = (view.rulings || []).find((r) => r.counts && !r.forms.length);
   const body = () => {
@@ -48,7 +48,7 @@ function rulingForm(p, view) {
   };
   kind.addEventListener("change", fill);
   fill();
-  box.append(h("h3", {}, t("desk.form-ruling")), h("p", { class: "soft small" }, t("desk.ruling-help")), h("div", { class: "fields" }, field("r_kind", t("desk.ruling-what"), kind)), inputs,
+  box.append(h("h3", {}, t("desk.form-ruling")), h("p", { class: "soft small" }, t("desk.ruling-help")), h("div", { class: "fields" }, field("r_kind", t("desk.ruling-what"), kind)), inputs, h("datalist", { id: "averages" }, ["AVE+", "AVE", "AVE-", "AVE+/AVE-", "AVE-/AVE+"].map((v) => h("option", { value: v }))),
     h("div", { class: "fields" }, lawFields(standing?.ruling), signatureFields()), ...decided(box, "ruling", body, t("desk.confirm-ruling"), () => openPlay(p)).flat(9));
   setTimeout(() => box.querySelector("select")?.focus());
   return box;

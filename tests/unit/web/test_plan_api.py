@@ -546,7 +546,16 @@ def test_what_a_later_event_needs_is_undone_last_and_undoing_can_be_undone(tmp_p
             assert movement(client) == build("mitchell:5x4,missing=ew")
             await take_back(client, 3)
             assert movement(client) == with_pair
-            assert (await client.post("/plan/undo", {"section": "A", "position": 77})).status_code == 409
+            again = await client.post("/plan/undo", {"section": "A", "position": 3})
+            assert (again.status_code, again.json()["error"]["code"]) == (409, "taken-back-already")
+            plan = (await ok(client, "/plan"))["sections"][0]["events"]
+            assert [one["position"] for one in plan if one["undone"]] == [1, 3]
+            wrong = await client.post("/plan/undo", {"section": "A", "position": 77})
+            assert wrong.status_code == 409
+            said = wrong.json()["error"]
+            assert "no change 77" in said["what"]
+            assert "0 (" in said["what"]
+            assert "td plan" in str(said)
 
     asyncio.run(run())
 

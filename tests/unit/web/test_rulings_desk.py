@@ -442,3 +442,50 @@ def test_a_ruling_is_the_directors_and_a_veiled_board_stays_veiled(tmp_path: Pat
         assert (await refused(client, "ruling", {**WEIGHTED, "ns": 3, "ew": 5}))["code"] == "veiled"
 
     running(tmp_path, run, settings=EventSettings(confirm=False))
+
+
+def test_a_result_for_two_who_never_meet_is_taken_said_and_stays_on_the_list_until_it_is_right(tmp_path: Path) -> None:
+    async def run(client: Client) -> None:
+        async def listed() -> list[str]:
+            return [a["code"] for a in (await client.get("/desk")).json()["alerts"] if a["kind"] == "warning"]
+
+        stray = {**PLAY, "ew": 6, "contract": "4S N", "tricks": "=", "actor": "Anna"}
+        shown = await post(client, "correct/preview", stray)
+        done = await post(client, "correct", stray)
+        assert shown["notes"] == done["notes"]
+        assert "1 and 6 are not scheduled to meet on board 1" in done["notes"][0]
+        assert done["unscheduled"]["due"] == [
+            {"pair": 1, "round": 1, "table": 1, "against": 4},
+            {"pair": 6, "round": 3, "table": 2, "against": 2},
+        ]
+        assert await listed() == ["not-in-movement"]
+        await post(client, "leave", {**PLAY, "ew": 6, "actor": "Anna"})
+        assert await listed() == [], "looked at, right as it is"
+        ruled = await post(client, "ruling", {**PLAY, **BY, "ns": 3, "score": "AVE+/AVE-"})
+        assert "not scheduled" in ruled["notes"][-1]
+        assert await listed() == ["not-in-movement"]
+        assert "notes" not in await post(client, "correct", {**PLAY, "contract": "pass", "actor": "Anna"})
+        await post(client, "swap", {**PLAY, "actor": "Anna"})
+        assert len(await listed()) == 1, "the other way round is still this board between these two"
+        await post(client, "correct", {**PLAY, "contract": "pass", "actor": "Anna"})
+        assert len(await listed()) == 2, "until both ways have a result"
+
+    running(tmp_path, run)
+
+
+def test_rulings_are_numbered_one_after_the_other_whatever_else_happens(tmp_path: Path) -> None:
+    async def run(client: Client) -> None:
+        await refused(client, "ruling", {**WEIGHTED, "score": "60% +420, 20% -50"})
+        await client.desk.log("call", section=1, table=1, state=1, round=1)
+        first = await post(client, "ruling", WEIGHTED)
+        assert first["ruling"]["ruling"] == 1
+        await post(client, "undo", {"action": first["action"], "actor": "Anna"})
+        second = await post(client, "ruling", WEIGHTED)
+        assert second["ruling"]["ruling"] == 2, "a number is never given twice"
+        third = await post(client, "ruling", {**WEIGHTED, "score": "AVE", "replaces": 2})
+        assert (third["ruling"]["ruling"], third["ruling"]["replaces"]) == (3, 2)
+        await post(client, "undo", {"action": third["action"], "actor": "Anna"})
+        kept = {one["ruling"]: one["state"] for one in (await rulings(client))["rulings"]}
+        assert kept == {2: "confirmed"}
+
+    running(tmp_path, run)
