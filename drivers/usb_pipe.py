@@ -29,6 +29,8 @@ WRITE_MS = 1000
 """A device that takes nothing for so long is gone."""
 
 RELEASE_GRACE = 2.0
+VENDORS_OWN = 0xFF
+"""The class of an interface that follows no standard."""
 
 _TIMEOUTS = frozenset({errno.ETIMEDOUT, 60, 110, 10060})
 
@@ -226,6 +228,59 @@ def _timed_out(error: Exception) -> bool:
     return isinstance(error, usb.core.USBTimeoutError) or getattr(error, "errno", None) in _TIMEOUTS
 
 
+@dataclass(frozen=True, slots=True)
+class UsbInfo:
+    """A USB device that may be one of ours: a pair of bulk endpoints in an interface of the maker's own class."""
+
+    url: str
+    description: str
+    serial_number: str
+
+
+def list_usb(backend: Any = None) -> tuple[UsbInfo, ...]:
+    """What is plugged in and looks like a device of ours. Empty where USB can't be asked."""
+    import usb.core
+    import usb.util
+
+    found = []
+    try:
+        devices = list(usb.core.find(find_all=True, backend=backend) or ())
+    except (usb.core.USBError, usb.core.NoBackendError, NotImplementedError):
+        return ()
+    for device in devices:
+        try:
+            fits = any(
+                interface.bInterfaceClass == VENDORS_OWN and _bulk_pair(interface) is not None
+                for configuration in device
+                for interface in configuration
+            )
+            if fits:
+                number = _serial_number(device)
+                url = f"usb://{device.idVendor:04x}:{device.idProduct:04x}"
+                found.append(UsbInfo(f"{url}?serial_number={number}" if number else url, _product(device), number))
+        except (usb.core.USBError, NotImplementedError):
+            continue
+        finally:
+            usb.util.dispose_resources(device)
+    return tuple(sorted(found, key=lambda one: one.url))
+
+
+def _product(device: Any) -> str:
+    try:
+        return str(device.product or "USB device")
+    except (OSError, ValueError, NotImplementedError):
+        return "USB device; its name can't be read, often for want of permission"
+
+
+def _bulk_pair(interface: Any) -> tuple[Any, Any] | None:
+    """The interface's first bulk endpoint in each direction, to us and from us."""
+    import usb.util
+
+    bulk = [e for e in interface if usb.util.endpoint_type(e.bmAttributes) == usb.util.ENDPOINT_TYPE_BULK]
+    ways = {usb.util.endpoint_direction(e.bEndpointAddress): e for e in reversed(bulk)}
+    return (ways[usb.util.ENDPOINT_IN], ways[usb.util.ENDPOINT_OUT]) if len(ways) == 2 else None
+
+
 # --- finding, claiming, giving back ------------------------------------------------------------------------------
 
 
@@ -292,7 +347,6 @@ def _serial_number(device: Any) -> str:
 def _endpoints(device: Any, address: UsbAddress) -> tuple[int, Any, Any]:
     """The interface that has a bulk endpoint in each direction, the vendor's own class first."""
     import usb.core
-    import usb.util
 
     try:
         configuration = device.get_active_configuration()
@@ -304,12 +358,9 @@ def _endpoints(device: Any, address: UsbAddress) -> tuple[int, Any, Any]:
         number = interface.bInterfaceNumber
         if address.interface not in (None, number) or interface.bAlternateSetting != 0:
             continue
-        bulk = [e for e in interface if usb.util.endpoint_type(e.bmAttributes) == usb.util.ENDPOINT_TYPE_BULK]
-        ways = {usb.util.endpoint_direction(e.bEndpointAddress): e for e in reversed(bulk)}
-        if len(ways) == 2:
-            vendors_own = interface.bInterfaceClass == 0xFF
-            pair = (ways[usb.util.ENDPOINT_IN], ways[usb.util.ENDPOINT_OUT])
-            candidates.append((not vendors_own, number, pair))
+        pair = _bulk_pair(interface)
+        if pair is not None:
+            candidates.append((interface.bInterfaceClass != VENDORS_OWN, number, pair))
     if not candidates:
         raise DeviceError(
             "This USB device has no pair of bulk endpoints to talk through.",

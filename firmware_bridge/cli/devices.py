@@ -19,16 +19,18 @@ from firmware_bridge.errors import FirmwareBridgeError
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory.")
 @command("devices")
 def devices(urls: tuple[str, ...], timeout: float, data: Path | None) -> Outcome:
-    """List the serial ports of this machine; with URLs, ask each device who it is.
+    """List the serial ports and USB devices of this machine; with URLs, ask each device who it is.
 
-    A URL is like serial:///dev/ttyUSB0?baud=115200, serial://COM3 or tcp://192.168.1.20:4000.
+    A URL is like serial:///dev/ttyUSB0?baud=115200, serial://COM3, usb://1209:0001 or tcp://192.168.1.20:4000.
     """
     if not urls:
         from drivers.serial_port import list_ports
+        from drivers.usb_pipe import list_usb
 
-        ports = [_port(port) for port in list_ports()]
-        text = "\n".join(f"{p['url']}  {p['description']}" for p in ports) or "No serial port was found."
-        return Outcome({"ports": ports}, text)
+        ports = [_port(one.url, one.description, one.serial_number) for one in list_ports()]
+        ports += [_port(one.url, one.description, one.serial_number) for one in list_usb()]
+        text = "\n".join(f"{p['url']}  {p['description']}" for p in ports)
+        return Outcome({"ports": ports}, text or "No serial port and no USB device of this kind was found.")
     directory = ensure_directory(data_directory(data))
     answers = run_async(_ask_all(urls, timeout, directory))
     failed = next((a["error"] for a in answers if a["error"] is not None), None)
@@ -36,8 +38,8 @@ def devices(urls: tuple[str, ...], timeout: float, data: Path | None) -> Outcome
     return Outcome({"devices": rows}, "\n".join(_line(a) for a in answers), error=failed)
 
 
-def _port(port: Any) -> dict[str, Any]:
-    return {"url": f"serial://{port.path}", "description": port.description, "serial_number": port.serial_number}
+def _port(url: str, description: str, serial_number: str) -> dict[str, Any]:
+    return {"url": url, "description": description, "serial_number": serial_number}
 
 
 async def _ask_all(urls: tuple[str, ...], timeout: float, directory: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import usb.core
 
 from drivers.host import HostIdentity
 from drivers.registry import open_carrier
-from drivers.usb_pipe import UsbAddress, UsbOpener, _explain
+from drivers.usb_pipe import UsbAddress, UsbInfo, UsbOpener, _explain, list_usb
 from firmware_bridge.errors import ConfigError, DeviceError, LinkLost
 from hwsim.usb_bus import Backend, UsbDevice, pair
 
@@ -199,3 +199,24 @@ def test_usb_urls():
     for url in ("usb://", "usb://1209", "usb://1209:00001", "usb://1209:0001/x", "usb://1209:0001?interface=x"):
         with pytest.raises(ConfigError):
             open_carrier(url, host)
+
+
+def test_devices_that_may_be_ours_are_listed_and_left_alone():
+    ours, far = pair(serial_number="A1")
+    nameless, _ = pair(serial_number="")
+    printer, _ = pair(serial_number="P")
+    printer.interface_class = 7
+    gone, _ = pair(serial_number="G")
+    gone.unplug()
+    shut, _ = pair(serial_number="S")
+    shut.refuse = errno.EACCES
+    found = list_usb(Backend(ours, nameless, printer, gone, shut))
+    assert [one.url for one in found] == [
+        "usb://1209:0001",
+        "usb://1209:0001",
+        "usb://1209:0001?serial_number=A1",
+    ]
+    assert all(isinstance(one, UsbInfo) and one.description for one in found)
+    assert ours.opened == 0
+    assert not ours.claimed
+    far.close()

@@ -32,8 +32,8 @@ def test_a_signal_while_it_starts_gives_no_traceback(number: int, delay: float) 
     time.sleep(delay)
     child.send_signal(number)
     out, err = child.communicate(timeout=60)
-    if child.returncode == -number:
-        return  # it came before the first line of ours
+    if child.returncode == -number or (not out and "firmware_bridge" not in err and "KeyboardInterrupt" in err):
+        return  # it came before the first line of ours, while Python itself was starting
     assert "firmware_bridge" not in err or "Traceback" not in err
     assert child.returncode == 128 + number
     assert json.loads(out.splitlines()[-1])["ok"] is False
