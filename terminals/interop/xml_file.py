@@ -69,8 +69,6 @@ def _as_declared(data: bytes) -> tuple[bytes, tuple[str, ...]]:
     declared = declaration[1].decode("ascii").lower() if declaration else "utf-8"
     wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\0" in data[:4]
     if wide:
-        if declared in ("utf-16", "utf16"):
-            return data, ()
         name = (
             "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-16-be" if data[0] == 0 else "utf-16-le"
         )
@@ -87,6 +85,8 @@ def _as_declared(data: bytes) -> tuple[bytes, tuple[str, ...]]:
     else:
         return data, ()
     bare = _DECLARATION_TEXT.sub("", text, count=1)
+    if wide and declared in ("utf-16", "utf16"):
+        return bare.encode("utf-8"), ()  # said rightly; what follows looks for slips in single bytes
     return bare.encode("utf-8"), (f"the file says that it is {declared}, but is written in {name}",)
 
 
