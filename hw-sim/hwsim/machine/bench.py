@@ -11,7 +11,7 @@ from hwsim.agenda import Agenda
 from hwsim.evidence import Evidence, NoEvidence
 from hwsim.machine.faults import Fault, FaultPlan, detectable
 from hwsim.machine.operator import Operator
-from hwsim.machine.pack import STOP_CARD
+from hwsim.machine.pack import JOKER_FACE, STOP_CARD, pack_of
 from hwsim.machine.parts import Panel
 from hwsim.machine.profile import Profile
 from hwsim.machine.world import BoardKey, World
@@ -127,7 +127,23 @@ class Bench:
 
     # -- hands --------------------------------------------------------------------------------------------------------
 
+    def _slip(self, *kinds: str) -> str | None:
+        """The mistake of these kinds that the hands make now: one whose card is the next to be fed, or was before."""
+        due = self._faults.due(self.world.fed + 1, *kinds)
+        if due is None:
+            return None
+        number, fault = due
+        self._faults.mark(number)
+        self.world.do("fault", number)
+        self._report_fault(fault)
+        return fault.kind
+
     def insert(self, key: BoardKey, orientation: int = 0) -> None:
+        slip = self._slip("turned", "wrong-board")
+        if slip == "turned":
+            orientation = 2
+        elif slip == "wrong-board":
+            key = (key[0] + 1, key[1])
         self.world.do("insert", *key, orientation)
         self._changed("board")
 
@@ -144,6 +160,11 @@ class Bench:
         order = sorted(cards)
         if not self._sorted_pack:
             random.Random(f"{self._seed}:shuffle:{self.world.shuffles}").shuffle(order)
+        slip = self._slip("pack-short", "pack-joker")
+        if slip == "pack-short":
+            order.pop(len(order) // 2)
+        elif slip == "pack-joker":
+            order[len(order) // 2] = pack_of(order[0]) << 6 | JOKER_FACE
         self.world.do("load", order)
         self._changed("hopper")
 

@@ -30,7 +30,18 @@ KINDS = {
     "unplug": "the line is unplugged for `for` seconds (default 1)",
     "power-cut": "the machine loses its supply for `for` seconds (default 0.3), `after` seconds after the feed",
     "torn-write": "the supply fails `after` bytes into what the machine stores next, for `for` seconds",
+    "turned": "the next board is put in the wrong way round",
+    "wrong-board": "the board after the wanted one is put in instead of it",
+    "pack-short": "the next pack has 51 cards",
+    "pack-joker": "a joker took the place of a card of the next pack",
     "firmware-restart": "the machine's program starts anew, power and line stay",
+}
+
+
+_SEEN_WITH = {
+    "gate-stuck": Capability.EXIT,
+    "turned": Capability.ORIENTATION,
+    "wrong-board": Capability.LABEL,
 }
 
 
@@ -52,7 +63,8 @@ class Fault:
 
 def detectable(kind: str, profile: Profile) -> bool:
     """Whether a machine of this profile, together with a host that checks everything, can notice such a fault."""
-    return kind != "gate-stuck" or profile.can(Capability.EXIT)
+    needed = _SEEN_WITH.get(kind)
+    return needed is None or profile.can(needed)
 
 
 def parse_fault(text: str, kinds: Mapping[str, str] = KINDS) -> Fault:

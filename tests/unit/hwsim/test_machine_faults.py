@@ -12,6 +12,7 @@ from hwsim import messages
 from hwsim.evidence import Evidence
 from hwsim.machine.device import Machine
 from hwsim.machine.faults import KINDS, FaultError, FaultPlan, detectable, parse_fault
+from hwsim.machine.pack import JOKER_FACE
 from hwsim.machine.profile import PROFILES
 from hwsim.memory import Media
 from hwsim.numbers import Action, Capability, FaultCode, Kind, Outcome
@@ -182,3 +183,32 @@ def test_a_fault_strikes_once_across_restarts() -> None:
     assert plan.due(7, "jam") is None
     assert FaultPlan([fault], [0]).due(9, "jam") is None
     assert detectable("jam", PROFILES["diy"])
+
+
+@pytest.mark.parametrize("kind", ["turned", "wrong-board", "pack-short", "pack-joker"])
+def test_hands_make_each_mistake_once_and_the_machine_shows_what_it_sees(kind: str) -> None:
+    evidence = Evidence()
+    device = Machine(
+        Media(),
+        0.0,
+        speed=SPEEDS["demo"],
+        evidence=evidence,
+        faults=[parse_fault(f"{kind}@1")],
+        chance=random.Random(1),
+    )
+    world, host = connect(device)
+    dealer = Dealer(world, host)
+    dealer.display(Action.INSERT_BOARD, 1, 1)
+    seen = dealer.wait(Kind.BOARD)[2]
+    assert (seen["label"] != 1) == (kind == "wrong-board")
+    assert (seen["orientation"] != 0) == (kind == "turned")
+    assert len(device.world.hopper) == (51 if kind == "pack-short" else 52)
+    assert (JOKER_FACE in {card & 63 for card in device.world.hopper}) == (kind == "pack-joker")
+    assert [line["kind"] for line in evidence.lines["faults"]] == [kind]
+    dealer.display(Action.SWAP_BOARD, 1, 1)
+    world.run(2.0)
+    assert host.all(Kind.BOARD)[-1]["label"] == 1
+    assert host.all(Kind.BOARD)[-1]["orientation"] == 0
+    assert len(evidence.lines["faults"]) == 1
+    assert detectable(kind, PROFILES["fast"])
+    assert detectable("turned", PROFILES["fast"].without(Capability.ORIENTATION)) is False
