@@ -8,16 +8,17 @@ disagree are one fault: the rest of the board is checked with whichever of the t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 
 from firmware_bridge.errors import EntryError
-from terminals.interop.audit_beside import Beside, check_places, check_second_totals
+from terminals.interop.audit_beside import Beside, Share, check_places, check_second_totals, check_shares
 from terminals.interop.audit_explain import Explanation
 from terminals.interop.audit_found import AuditReport
 from terminals.interop.audit_teams import TeamFindings, audit_matches
+from terminals.interop.audit_totals import session_totals
 from terminals.interop.audit_values import Mismatch, Tolerance, decimals_of, shared_by
 from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine
 from terminals.result import Assigned, Outcome, PassedOut, Played
@@ -26,10 +27,10 @@ from terminals.scoring.contract_score import score_ns
 from terminals.scoring.imps import butler_datum
 from terminals.scoring.lines import Contestant, ResultLine
 from terminals.scoring.matchpoints import Unequal
-from terminals.scoring.profile import ImpRanking, Profile
+from terminals.scoring.profile import Profile
 from terminals.scoring.profile_file import PROFILE_NAMES, load_profile
 from terminals.scoring.rounding import Rounding, round_to
-from terminals.scoring.session import Totals, credits, session_total
+from terminals.scoring.session import Totals, credits
 from terminals.scoring.sides import line_sides
 
 MAX_CHOICES = 4  # lines of one board whose contract and score disagree, for which all combinations are tried
@@ -99,6 +100,9 @@ class _Audit:
             computed = score_ns(result, one.line.board, one.line.vulnerability)
             assert computed is not None
             self.contract_scores += 1
+            if one.score_ew is not None and computed != -one.score_ew and one.score_ew != -one.score:
+                wrong = replace(one, score=one.score_ew)
+                self.score_mismatches.append(self._score_mismatch(wrong, -computed, f"{result}, East-West"))
             if computed != one.score:
                 self.doubtful.setdefault(one.line.board, []).append(index)
                 self.score_mismatches.append(self._score_mismatch(one, computed, str(result)))
@@ -137,18 +141,19 @@ class _Audit:
         matches = self._team_findings(best.profile, free=wanted is None)
         changes = best.changes(base) | matches.changes
         seconds, places = self._beside(best, findings)
-        self.notes += [*seconds.notes, *places.notes]
+        shares = self._shares(best)
+        self.notes += [*seconds.notes, *places.notes, *shares.notes]
         if self.event.matches and self.event.kind is not EventKind.TEAMS:
             self.notes.append("the victory points of matches between pairs were not checked, only their boards")
         return AuditReport(
             title=self.event.title,
             lines=len(self.event.lines),
             contract_scores_checked=self.contract_scores,
-            points_checked=findings.points_checked + matches.points_checked,
+            points_checked=findings.points_checked + matches.points_checked + shares.checked,
             totals_checked=findings.totals_checked + matches.totals_checked + seconds.checked,
             places_checked=places.checked,
             score_mismatches=tuple(self.score_mismatches),
-            points_mismatches=tuple(findings.points + matches.points),
+            points_mismatches=(*findings.points, *matches.points, *shares.mismatches),
             total_mismatches=(*findings.totals, *matches.totals, *seconds.mismatches, *places.mismatches),
             profile=base.name,
             changes=changes,
@@ -348,7 +353,7 @@ class _Audit:
                 )
 
     def _compare_totals(self, one: Explanation, findings: _Findings) -> None:
-        computed = self._session_totals(one, findings.sums, one.total_in)
+        computed = session_totals(self.event.method, one, findings.sums, one.total_in, self.teams)
         tolerance = Tolerance(self.total_decimals)
         for entrant in self.event.entrants:
             own = computed.get(entrant.contestant)
@@ -365,42 +370,30 @@ class _Audit:
                     )
                 )
 
-    def _session_totals(
-        self, one: Explanation, sums: Mapping[Contestant, Totals], total_in: str
-    ) -> dict[Contestant, Fraction]:
-        """Exact totals of everybody but teams, whose totals come from matches; without adjustments.
-
-        total_in: "percent", "points" or "factored_points", for matchpoints.
-        """
-        boards = max((own.boards for own in sums.values()), default=0)
-        scale = Fraction(one.profile.matchpoint_scale, 2)
-        computed: dict[Contestant, Fraction] = {}
-        for contestant, own in sums.items():
-            if contestant in self.teams:
-                continue
-            points, top = session_total(own, one.profile)
-            if self.event.method is Method.MATCHPOINTS:
-                if not top:
-                    continue
-                value = points * 100 / top
-                if total_in == "points":
-                    value = points * scale
-                elif total_in == "factored_points":
-                    value = points * scale * boards / own.boards
-            elif self.event.method is Method.AGGREGATE or one.profile.imp_ranking is ImpRanking.TOTAL:
-                value = points
-            else:
-                value = points / own.boards
-                if one.profile.imp_ranking is ImpRanking.FACTORED:
-                    value *= boards
-            computed[contestant] = value
-        return computed
-
     def _beside(self, one: Explanation, findings: _Findings) -> tuple[Beside, Beside]:
         """Second totals and places, which only follow from what explains the rest."""
-        ways = [self._session_totals(one, findings.sums, unit) for unit in ("points", "factored_points")]
-        totals = self._session_totals(one, findings.sums, one.total_in)
+        ways = [
+            session_totals(self.event.method, one, findings.sums, unit, self.teams)
+            for unit in ("points", "factored_points")
+        ]
+        totals = session_totals(self.event.method, one, findings.sums, one.total_in, self.teams)
         return check_second_totals(self.event, ways, self._label), check_places(self.event, totals, self._label)
+
+    def _shares(self, one: Explanation) -> Beside:
+        """Percentages beside matchpoints: of the full top, or each of what its own number of results makes."""
+        if all(line.percents == (None, None) for line in self.event.lines):
+            return Beside()
+        ways = []
+        for profile in (one.profile, replace(one.profile, unequal=Unequal.OWN_TOP)):
+            way: list[Share] = []
+            for lines, expected in self._fields(one, None):
+                for line, score in zip(lines, self._score(lines, expected, profile), strict=True):
+                    sides = ((score.ns, line.line.ns, "NS"), (score.ew, line.line.ew, "EW"))
+                    for published, (side, who, direction) in zip(line.percents, sides, strict=True):
+                        if published is not None and side is not None and side.percent is not None:
+                            way.append(Share(published, side.percent, line.line.board, self._label(who), direction))
+            ways.append(way)
+        return check_shares(ways)
 
 
 def needs_lines(event: ExchangeEvent) -> bool:

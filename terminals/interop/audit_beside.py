@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from terminals.interop.audit_values import Mismatch, Tolerance, decimals_of
-from terminals.interop.exchange import Entrant, ExchangeEvent
+from terminals.interop.exchange import Entrant, ExchangeEvent, Published
 from terminals.scoring.lines import Contestant
 
 PLACE = "place"
@@ -63,6 +63,39 @@ def check_second_totals(event: ExchangeEvent, meanings: Iterable[Values], label:
         return Beside()
     if 2 * len(best) > checked:
         return Beside(notes=("a second total of the contestants counts something else; it was not checked",))
+    return Beside(checked, tuple(best))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A percentage of a board as it was published, and what it may have to be."""
+
+    published: Published
+    computed: Fraction
+    board: int
+    contestant: str
+    side: str
+
+
+def check_shares(ways: Iterable[Sequence[Share]]) -> Beside:
+    """Percentages of boards, by the way of factoring that most of them follow."""
+    best: list[Mismatch] | None = None
+    checked = 0
+    for way in ways:
+        tolerance = Tolerance(decimals_of(one.published for one in way))
+        found = [
+            Mismatch(
+                one.published.value, one.computed, one.board, one.contestant, one.side, "percent", tolerance.decimals
+            )
+            for one in way
+            if not tolerance.equal(one.published.value, one.computed)
+        ]
+        if way and (best is None or len(found) < len(best)):
+            best, checked = found, len(way)
+    if best is None:
+        return Beside()
+    if 2 * len(best) > checked:
+        return Beside(notes=("the percentages of the boards count something else; they were not checked",))
     return Beside(checked, tuple(best))
 
 

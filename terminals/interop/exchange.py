@@ -79,7 +79,8 @@ class ExchangeLine:
     """A traveller line. score: published points from North-South's side. at: where in the file, for people.
 
     ns_points, ew_points: matchpoints, IMPs or cross-IMPs. contract_text: the contract as written, for messages.
-    fault: why the contract and tricks as written can't be, where they can't.
+    fault: why the contract and tricks as written can't be, where they can't. score_ew: the score from East-West's side,
+    where it is published beside the other. percents: of North-South and East-West, where they are beside matchpoints.
     """
 
     line: ResultLine
@@ -90,6 +91,8 @@ class ExchangeLine:
     note: str = ""
     at: str = ""
     fault: str = ""
+    score_ew: int | None = None
+    percents: tuple[Published | None, Published | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ its percentages are in the Percentage columns. Assigned scores are read back fro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from dealer.board import Vulnerability, vulnerability_of
@@ -25,7 +27,7 @@ from terminals.interop.exchange import (
     number_plays,
 )
 from terminals.interop.pbn_games import VULNERABLE, Game, games_event, has_results
-from terminals.interop.pbn_tables import read_columns, read_row
+from terminals.interop.pbn_tables import Column, read_columns, read_row
 from terminals.interop.roster import Roster, numbers_collide
 from terminals.interop.tokens import (
     IMPOSSIBLE,
@@ -54,6 +56,7 @@ from terminals.scoring.lines import MAX_BOARD, Contestant, ResultLine
 
 _TAG = re.compile(r'\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
 _FIRST_UNNAMED = 200_001
+_NUMBERS = re.compile(r"Score|MP|IMP|VP|Percent|Rank|Total|Mean")
 MAX_MULTIPLICITY = 10_000
 
 
@@ -65,7 +68,7 @@ def read_pbn_results(data: bytes, where: str = "") -> ExchangeEvent:
     if len(data) > MAX_FILE_BYTES:
         raise _unusable(f"The file is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB.", where)
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
     games = _games(text)
@@ -203,6 +206,7 @@ class _Reader:
         chosen, second = ([(name, unit) for name, unit in choices if name in names] + [("", "")] * 2)[:2]
         if self.method is not Method.MATCHPOINTS or second[1] != "points":
             second = ("", "")
+        self._unchecked(columns, {"Rank", chosen[0], second[0]})
         for row in rows:
             values = read_row(row, columns)
             if values is None:
@@ -231,10 +235,18 @@ class _Reader:
             )
         return chosen[1]
 
+    def _unchecked(self, columns: Iterable[Column], read: Collection[str]) -> None:
+        """Say which columns of published numbers nothing here reads."""
+        for one in columns:
+            if _NUMBERS.search(one.name) and one.name not in read:
+                self.warnings.append(f"the column {one.name} was not checked")
+
     # boards
 
     def _score_table(self, board: int, tags: Mapping[str, str], rows: list[str]) -> None:
         columns = read_columns(tags["ScoreTable"])
+        stem = "MP" if self.method is Method.MATCHPOINTS else "IMP"
+        self._unchecked(columns, {f"{one}_{side}" for one in ("Score", stem, "Percentage") for side in ("NS", "EW")})
         marked = VULNERABLE.get(tags.get("Vulnerable", "").strip().upper())
         vulnerability = marked if marked is not None and marked is not vulnerability_of(board) else None
         for index, row in enumerate(rows, start=1):
@@ -277,7 +289,16 @@ class _Reader:
             raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None
         ns_points, ew_points = self._points(values)
         contract, remark = values.get("Contract", ""), values.get("Remark", "")
-        return ExchangeLine(line, score, ns_points, ew_points, contract, remark, at, self.fault)
+        read = ExchangeLine(line, score, ns_points, ew_points, contract, remark, at, self.fault)
+        both = self.method is Method.MATCHPOINTS and self.points_in != "percent"
+        against = read_number(values.get("Score_EW", ""))
+        return replace(
+            read,
+            score_ew=None if against is None else int(against.value),
+            percents=(read_number(values.get("Percentage_NS", "")), read_number(values.get("Percentage_EW", "")))
+            if both
+            else (None, None),
+        )
 
     def _points(self, values: Mapping[str, str]) -> tuple[Published | None, Published | None]:
         if self.method is Method.AGGREGATE:
@@ -312,8 +333,8 @@ class _Reader:
                 self.warnings.append(f"{at}: {error.what}")
                 self.fault = error.what if error.code == IMPOSSIBLE else ""
         if score is not None:
-            side = (Outcome(score),)
-            return Assigned(side, side), score
+            split = score if ns is None or ew is None else -int(ew.value)
+            return Assigned((Outcome(score),), (Outcome(split),)), score
         adjusted = read_adjusted_note(values.get("Remark", ""))
         if adjusted is not None:
             return adjusted, None

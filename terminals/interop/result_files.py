@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from firmware_bridge.errors import EntryError, ExitStatus
@@ -46,8 +47,10 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 
 def parse_results(data: bytes, where: str = "") -> ExchangeEvent:
     """The event in a USEBIO, PBN or JSON result file. Raises EntryError."""
-    head = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head.startswith(b"<") or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    start = data[:4000].decode("utf-16", "replace").lstrip().encode() if wide else data
+    head = start[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head.startswith(b"<"):
         return read_usebio(data, where)
     if head.startswith(b"{") and b'"firmware-bridge-results"' in head:
         return read_results_json(data, where)

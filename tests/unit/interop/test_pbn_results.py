@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,7 @@ from terminals.interop.exchange import EventKind
 from terminals.interop.pbn_results import read_pbn_results
 from terminals.interop.pbn_results_write import write_pbn_results
 from terminals.interop.pbn_tables import Column, read_columns, read_row, write_row
+from terminals.interop.result_files import parse_results
 from terminals.interop.usebio_read import read_usebio
 from terminals.interop.usebio_write import write_usebio
 from terminals.result import Artificial, Assigned, Average, NotPlayed, PassedOut, Played
@@ -267,3 +271,46 @@ def test_equal_numbers_in_both_directions_without_a_word_about_it() -> None:
     report = audit_event(read_usebio(xml.encode()))
     assert report.equal, report.total_mismatches
     assert report.totals_checked == 10
+
+
+HEADS = (
+    "PairId_NS\\2R;PairId_EW\\2R;Contract\\4L;Declarer\\1R;Result\\2R;Score_NS\\5R;Score_EW\\5R;MP_NS\\4R;MP_EW\\4R;"
+)
+HEADS += "Percentage_NS\\6R;Percentage_EW\\6R"
+ROWS = (
+    "1 4 4S N 10 420 -420 4.00 0.00 100.00 0.00",
+    "2 5 4S N 9 -50 50 0.00 4.00 0.00 100.00",
+    "3 6 3S S 9 140 -140 2.00 2.00 50.00 50.00",
+)
+TOTALS = "Rank\\2R;PairId\\2R;TotalMP\\5R;TotalPercentage\\6R"
+RANKED = ("1 1 4.00 100.00", "1 5 4.00 100.00", "3 3 2.00 50.00", "3 6 2.00 50.00", "5 2 0.00 0.00", "5 4 0.00 0.00")
+
+
+def published_by_hand(rows: Sequence[str], ranked: Sequence[str]) -> str:
+    head = ['[Event "E & Ö"]', '[Board "1"]', '[Scoring "MP"]', f'[TotalScoreTable "{TOTALS}"]', *ranked]
+    return "\n".join([*head, f'[ScoreTable "{HEADS}"]', *rows, ""])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
+def test_no_published_number_escapes(encoding: str) -> None:
+    assert audit_event(parse_results(published_by_hand(ROWS, RANKED).encode(encoding))).equal
+    tables = {"rows": (ROWS, range(4, 11)), "ranked": (RANKED, (0, 2, 3))}
+    for table, (lines, columns) in tables.items():
+        for line, column in product(range(len(lines)), columns):
+            values = lines[line].split(" ")
+            value = Decimal(values[column])
+            step = Decimal(1).scaleb(int(value.as_tuple().exponent))
+            values[column] = str(value + (step if column else 2))  # two who are equal may be placed one after the other
+            changed = {"rows": ROWS, "ranked": RANKED} | {
+                table: tuple(" ".join(values) if at == line else one for at, one in enumerate(lines))
+            }
+            report = audit_event(parse_results(published_by_hand(**changed).encode(encoding)))
+            found = [*report.score_mismatches, *report.points_mismatches, *report.total_mismatches]
+            assert len(found) == 1, (table, lines[line], column, found)
+
+
+def test_what_is_not_checked_is_said() -> None:
+    found = read_pbn_results(
+        pbn("PairId_NS\\1R;PairId_EW\\1R;Contract\\4L;Score_NS\\4R;MP_NS\\1R;Rank\\1R", "1 2 Pass 0 0 1")
+    )
+    assert "the column Rank was not checked" in found.warnings
