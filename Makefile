@@ -4,13 +4,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
+# Tests run on all cores; JOBS=0 runs them one after the other.
+JOBS ?= auto
+
 .PHONY: evening test lint soak benchmarks clean
 
 evening: $(VENV)/.runtime
 	$(BIN)/firmware-bridge evening --simulate
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

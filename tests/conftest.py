@@ -10,8 +10,10 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A shell that starts this in its background lets it ignore Ctrl-C, and every program that the tests start would too.
+# A shell that starts this in its background, or nohup, lets it ignore signals, and every program that tests start would.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # A slow example is the machine's affair, not the code's; a failing one must come back the same way. The gate tries the
 # same examples every time, so that a change is judged by the change; everywhere else each run tries new ones.
