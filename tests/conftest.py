@@ -10,7 +10,7 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A shell that starts this in its background, or nohup, lets it ignore signals, and every program that tests start would.
+# A shell's background and nohup let this ignore signals, and every program that the tests start would ignore them too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
