@@ -86,6 +86,10 @@ def read_rulings(text: str, where: str, event: ExchangeEvent, profile: Profile) 
     return out
 
 
+_PERCENT = re.compile(r"\d{1,3}(\.\d{1,4})?\s*%", re.ASCII)
+_ARTIFICIAL = re.compile(rf"AVE[+-]?|{_PERCENT.pattern}", re.ASCII)
+
+
 def read_side(text: str) -> AssignedSide:
     """One side's score: ``AVE+``, ``55%``, or one to five outcomes such as ``60% +620, 40% -100`` or ``4s n 10``.
 
@@ -94,7 +98,7 @@ def read_side(text: str) -> AssignedSide:
     cleaned = text.strip()
     if cleaned.upper() in tuple(Average):
         return Average(cleaned.upper())
-    if re.fullmatch(r"\d{1,3}(\.\d{1,4})?\s*%", cleaned, re.ASCII):
+    if _PERCENT.fullmatch(cleaned):
         return FixedPercent(Fraction(cleaned[:-1].strip()))
     outcomes = []
     for part in cleaned.split(","):
@@ -130,7 +134,7 @@ def board_state(ns: AssignedSide, ew: AssignedSide) -> BoardState:
 
 
 def ruled_result(both: str | None, ns: str | None, ew: str | None) -> BoardState | None:
-    """What a ruling gives a line: one score for both sides (``AVE+/AVE-``, ``not played``), or one for each; None when
+    """What a ruling gives a line: one score for both sides (``AVE+/AVE-``, ``55%/45%``, ``not played``), or one for each; None when
     it gives none. Raises EntryError."""
     if both is None and ns is None and ew is None:
         return None
@@ -140,8 +144,9 @@ def ruled_result(both: str | None, ns: str | None, ew: str | None) -> BoardState
         return board_state(read_side(str(ns)), read_side(str(ew)))
     if both.strip().lower() == "not played":
         return NotPlayed(NotPlayedReason.OTHER)
-    first, slash, second = both.partition("/") if both.strip().upper().startswith("AVE") else (both, "", both)
-    return board_state(read_side(first), read_side(second if slash else both))
+    first, slash, second = both.partition("/")
+    apart = slash and all(_ARTIFICIAL.fullmatch(one.strip().upper()) for one in (first, second))
+    return board_state(read_side(first if apart else both), read_side(second if apart else both))
 
 
 class _Names:
