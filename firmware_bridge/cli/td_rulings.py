@@ -126,7 +126,7 @@ def ruling() -> None:
 @click.argument("ns", type=click.IntRange(1, 4095))
 @click.argument("ew", type=click.IntRange(1, 4095))
 @click.option("--section", default="A", show_default=True)
-@click.option("--score", help="60% +620, 40% -100; AVE+/AVE-; 55%; 4s n 10; not played. From North-South's side.")
+@click.option("--score", help="60% +620, 40% -100; AVE+/AVE-; 55%/45%; 4s n 10; not played. From North-South's side.")
 @click.option("--score-ns", help="For North-South alone, with --score-ew: a split score.")
 @click.option("--score-ew", help="For East-West alone, with --score-ns.")
 @click.option("--stands", is_flag=True, help="The result of the table stands.")
