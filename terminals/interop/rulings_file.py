@@ -86,20 +86,23 @@ def read_rulings(text: str, where: str, event: ExchangeEvent, profile: Profile) 
     return out
 
 
-_PERCENT = re.compile(r"\d{1,3}(\.\d{1,4})?\s*%", re.ASCII)
-_ARTIFICIAL = re.compile(rf"AVE[+-]?|{_PERCENT.pattern}", re.ASCII)
+_PERCENT = re.compile(
+    r"(\d{1,3}(?:\.\d{1,4})?)\s*%(?:\s*=?\s*([+-]?\d{1,2}(?:\.\d{1,2})?)\s*imps?)?", re.ASCII | re.IGNORECASE
+)
+_ARTIFICIAL = re.compile(rf"AVE[+-]?|{_PERCENT.pattern}", re.ASCII | re.IGNORECASE)
 
 
 def read_side(text: str) -> AssignedSide:
     """One side's score: ``AVE+``, ``55%``, or one to five outcomes such as ``60% +620, 40% -100`` or ``4s n 10``.
 
-    Points are seen from North-South. Raises EntryError.
+    ``55% +1 IMP`` says what the percentage is worth where IMPs are scored. Points are seen from North-South. Raises EntryError.
     """
     cleaned = text.strip()
     if cleaned.upper() in tuple(Average):
         return Average(cleaned.upper())
-    if _PERCENT.fullmatch(cleaned):
-        return FixedPercent(Fraction(cleaned[:-1].strip()))
+    percent = _PERCENT.fullmatch(cleaned)
+    if percent:
+        return FixedPercent(Fraction(percent[1]), None if percent[2] is None else Fraction(percent[2]))
     outcomes = []
     for part in cleaned.split(","):
         match = _WEIGHTED.fullmatch(part.strip())
@@ -134,8 +137,8 @@ def board_state(ns: AssignedSide, ew: AssignedSide) -> BoardState:
 
 
 def ruled_result(both: str | None, ns: str | None, ew: str | None) -> BoardState | None:
-    """What a ruling gives a line: one score for both sides (``AVE+/AVE-``, ``55%/45%``, ``not played``), or one for each; None when
-    it gives none. Raises EntryError."""
+    """What a ruling gives a line: one score for both sides (``AVE+/AVE-``, ``55%/45%``, ``not played``), or one for
+    each; None when it gives none. Raises EntryError."""
     if both is None and ns is None and ew is None:
         return None
     if (both is None) == (ns is None and ew is None) or (ns is None) != (ew is None):

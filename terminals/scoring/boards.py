@@ -86,7 +86,7 @@ def artificial_imps(value: Average | FixedPercent, profile: Profile) -> Fraction
         if found is None:
             raise EntryError(
                 f"An artificial score of {float(value.percent):g}% has no fixed value in IMPs.",
-                next_step="Say in the ruling how many IMPs it is worth.",
+                next_step="Say in the ruling how many IMPs it is worth: 55% +1 IMP/45% -1 IMP.",
                 code="no-imp-equivalent",
             )
         value = found

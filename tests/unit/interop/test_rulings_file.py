@@ -49,6 +49,8 @@ def test_every_kind_of_score() -> None:
     assert isinstance(scored('score = "4s n 10"'), Played)
     assert scored('score = "AVE+/AVE-"') == Artificial(Average.PLUS, Average.MINUS)
     assert scored('score = "55% / 45%"') == Artificial(FixedPercent(F(55)), FixedPercent(F(45)))
+    worth = Artificial(FixedPercent(F(55), F(3, 2)), FixedPercent(F(45), F(-1)))
+    assert scored('score = "55% +1.5 IMPs/45% -1 imp"') == worth
     assert scored('score = "ave/40%"') == Artificial(Average.EVEN, FixedPercent(F(40)))
     assert scored('score_ns = "55%"\nscore_ew = "AVE"') == Artificial(FixedPercent(F(55)), Average.EVEN)
     assert scored('score_ns = "+620"\nscore_ew = "-100"') == Assigned((Outcome(620),), (Outcome(-100),))
