@@ -95,7 +95,8 @@ _ARTIFICIAL = re.compile(rf"AVE[+-]?|{_PERCENT.pattern}", re.ASCII | re.IGNORECA
 def read_side(text: str) -> AssignedSide:
     """One side's score: ``AVE+``, ``55%``, or one to five outcomes such as ``60% +620, 40% -100`` or ``4s n 10``.
 
-    ``55% +1 IMP`` says what the percentage is worth where IMPs are scored. Points are seen from North-South. Raises EntryError.
+    ``55% +1 IMP`` says what the percentage is worth where IMPs are scored. Points are seen from North-South.
+    Raises EntryError.
     """
     cleaned = text.strip()
     if cleaned.upper() in tuple(Average):
