@@ -19,7 +19,7 @@ from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_values import Body, by_of, play_of, text_of, whole_of
 from terminals.interop.adjusted_note import assigned_words
 from terminals.interop.rulings_file import ruled_result
-from terminals.result import Artificial, Assigned, BoardState
+from terminals.result import Artificial, Assigned, BoardState, FixedPercent
 from terminals.scoring.lines import Contestant, PenaltyUnit, SessionAdjustment
 from terminals.scoring.ranking import RankRow
 from terminals.scoring.rulings import (
@@ -263,6 +263,10 @@ def content_words(content: BoardState | None) -> str:
     """A result for people; an assigned score with its outcomes and weights."""
     if content is None:
         return ""
+    if isinstance(content, Artificial):
+        sides = (content.ns, content.ew)
+        worth = [f"{float(one.imps):+g}" for one in sides if isinstance(one, FixedPercent) and one.imps is not None]
+        return f"{content} ({'/'.join(worth)} IMPs)" if worth else str(content)
     return assigned_words(content) if isinstance(content, Assigned) else str(content)
 
 

@@ -157,7 +157,10 @@ def mismatch_vp(actual: Fraction, difference: Fraction, at_fault: bool) -> Fract
     difference: how many victory points the opponent it met stood above (positive) or below (negative) the one it
     should have met. More than 5 above and not at fault: 5 + 3/4 of the actual score, if that is more. More than 5
     below and at fault: the actual score less a quarter of what it exceeds 5 by. Otherwise the score stands.
+    Raises EntryError for a score that the scale does not have.
     """
+    if not 0 <= actual <= 20:
+        raise EntryError("Victory points of this rule are from 0 to 20.", where="VPS", code="bad-match")
     if difference > 5 and not at_fault:
         return max(actual, 5 + actual * 3 / 4)
     if difference < -5 and at_fault and actual > 5:

@@ -199,6 +199,9 @@ def test_mismatches() -> None:
     assert mismatch_vp(F(12), F(6), at_fault=False) == 14
     assert mismatch_vp(F(13), F(-6), at_fault=True) == 11
     assert mismatch_vp(F(12), F(5), at_fault=False) == 12
+    for none in (F(-1), F(41, 2)):
+        with pytest.raises(EntryError, match="from 0 to 20"):
+            mismatch_vp(none, F(6), at_fault=False)
     assert mismatch_vp(F(12), F(6), at_fault=True) == 12
     assert mismatch_vp(F(4), F(-6), at_fault=True) == 4
 

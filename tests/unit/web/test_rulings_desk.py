@@ -112,6 +112,7 @@ def test_a_weighted_ruling_is_previewed_then_counts_for_everybody_and_can_be_und
         ({"score_ns": "1/3 +420, 2/3 -50", "score_ew": "-50"}, "assigned"),
         ({"score": "AVE+/AVE-"}, "artificial"),
         ({"score": "55%"}, "artificial"),
+        ({"score": "55% +1 IMP/45% -1 IMP"}, "artificial"),
         ({"score": "not played"}, "not-played"),
         ({"stands": True}, "played"),
     ],
@@ -122,6 +123,7 @@ def test_every_kind_of_ruling_on_a_result(tmp_path: Path, score: dict[str, Any],
         assert made["ruling"]["counts"]
         trail = (await client.get("/play?section=A&board=1&ns=1&ew=4")).json()
         assert trail["content"]["is"] == kind
+        assert ("(+1/-1 IMPs)" in trail["text"]) is ("IMP" in score.get("score", ""))
         ours = {row.play: row for row in client.desk.rows.values() if row.play.ns == 1}
         assert all(row.ruled for row in ours.values())
         await post(client, "ruling-withdraw", {"ruling": made["ruling"]["ruling"], **BY})
