@@ -13,6 +13,7 @@ from firmware_bridge.errors import EntryError
 
 MAX_MINUTES = 60 * 24 * 14
 MAX_FIELDS = 78
+_KINDS = {bool: "yes or no", int: "a whole number", str: "a text"}
 SECTION_SETTINGS = (
     "confirm",
     "confirm_code",
@@ -132,7 +133,7 @@ class EventSettings:
                 continue
             wanted = type(getattr(DEFAULT, name))
             if type(value) is not wanted:
-                raise EntryError(f"the setting {name} wants {wanted.__name__}.", code="bad-setting")
+                raise EntryError(f"the setting {name} wants {_KINDS.get(wanted, wanted.__name__)}.", code="bad-setting")
             if isinstance(value, str) and len(value) > 64:
                 raise EntryError(f"the setting {name} is too long.", code="bad-setting")
             new[name] = value

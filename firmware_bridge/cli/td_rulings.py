@@ -270,7 +270,7 @@ _step("uphold", "The appeal was heard, and the ruling stands (Law 93).", False)
 @click.argument("number", type=click.IntRange(1))
 @click.argument("contestant", type=click.IntRange(1, 4095))
 @click.option("--section", default="A", show_default=True)
-@click.option("--agreed/--not-agreed", default=None, required=True, help="Both players, or the captain (Law 92D).")
+@click.option("--agreed/--not-agreed", default=None, help="Both players, or the captain (Law 92D).")
 @click.option("--reason", default="", help="Why.")
 @signed
 @command("td ruling appeal")
@@ -278,13 +278,15 @@ def appeal(
     number: int,
     contestant: int,
     section: str,
-    agreed: bool,
+    agreed: bool | None,
     reason: str,
     actor: str | None,
     second: str,
     data: Path | None,
 ) -> Outcome:
     """CONTESTANT appeals against ruling NUMBER (Law 92); it counts until the decision."""
+    if agreed is None:
+        raise click.UsageError("Say --agreed or --not-agreed: both players of a pair appeal, or the captain (Law 92D).")
     body = body_of(actor, second, ruling=number, section=section, pair=contestant, agreed=agreed, reason=reason)
     found = Service(data_directory(data)).ask("/actions/ruling-appeal", body)
     return Outcome(found, f"Ruling {number} is under appeal; the results are provisional until it is decided.")

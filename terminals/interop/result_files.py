@@ -21,7 +21,7 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
         raise EntryError(
             f"This is {wrong}, not a file.",
             where=where,
-            next_step="Name a result file.",
+            next_step="Name the file itself.",
             code="not-a-file",
             exit_status=ExitStatus.USAGE,
         )

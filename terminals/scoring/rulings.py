@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
+from dealer.board import vulnerability_of
 from firmware_bridge.errors import EntryError
 from terminals.result import (
     Artificial,
@@ -35,6 +36,7 @@ from terminals.scoring.lines import (
     SessionAdjustment,
     WinnerGroup,
 )
+from terminals.scoring.possible import possible_scores
 from terminals.scoring.profile import PLAIN, Profile
 from terminals.scoring.session import SessionScore, score_session
 
@@ -162,8 +164,22 @@ def _check_assigned(ruling: Ruling, result: Assigned, where: str) -> list[str]:
     for name, side in (("North-South", result.ns), ("East-West", result.ew)):
         if isinstance(side, tuple) and len({outcome.result for outcome in side}) != len(side):
             notes.append(f"{name} has the same outcome twice; the weights add up")
+        notes += _check_scores(ruling, side, where)
     if isinstance(result.ns, (Average, FixedPercent)) != isinstance(result.ew, (Average, FixedPercent)):
         notes.append("one side gets an artificial score, the other an assigned one")
+    return list(dict.fromkeys(notes))
+
+
+def _check_scores(ruling: Ruling, side: AssignedSide, where: str) -> list[str]:
+    """Refuse points that no contract gives; note those that only a wrongly marked board gives (Law 2)."""
+    typed = [one.result for one in side if isinstance(one.result, int)] if isinstance(side, tuple) else []
+    notes = []
+    for score in typed:
+        if score not in possible_scores():
+            raise _refuse(f"No contract gives {score:+d} (Law 77)", where, "Correct the score.")
+        board = 0 if ruling.line is None else ruling.line[0]
+        if board and score not in possible_scores(vulnerability_of(board)):
+            notes.append(f"{score:+d} can't be scored on board {board}, unless it was marked otherwise (Law 77)")
     return notes
 
 

@@ -108,7 +108,7 @@ def test_a_ruling_on_a_board_that_was_not_played_also_needs_a_reason() -> None:
 
 
 def test_weights_by_a_director_are_not_of_1997() -> None:
-    side = (Outcome(620, F(1, 2)), Outcome(-100, F(1, 2)))
+    side = (Outcome(420, F(1, 2)), Outcome(-100, F(1, 2)))
     weighted = ruling(result=Assigned(side, side), law="12C2", ruleset="laws-1997")
     with pytest.raises(EntryError, match="12C3"):
         check_ruling(weighted, LINES[0].result, PLAIN)

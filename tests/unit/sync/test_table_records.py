@@ -507,5 +507,5 @@ def test_any_table_record_is_kept_or_set_aside_and_always_acknowledged(tmp_path:
 
 def test_settings_say_what_is_recorded() -> None:
     assert not any(getattr(EventSettings(), name) for name in ("auction", "play", "hand_entry", "positions"))
-    with pytest.raises(Exception, match="wants bool"):
+    with pytest.raises(Exception, match="wants yes or no"):
         EventSettings().changed({"auction": "yes"})
