@@ -22,7 +22,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-OURS = [sys.executable, "-c", "import sys; from firmware_bridge.cli.main import main; sys.exit(main())"]
+OURS = [sys.executable, "-c", "import sys; from firmware_bridge.cli.entry import main; sys.exit(main())"]
 SHUFFLE = """
 import random
 deals = []

@@ -29,6 +29,7 @@ _FULL = 0x1FFF
 _EAST_BLOCK = comb(39, 13) * comb(26, 13)
 _SOUTH_BLOCK = comb(26, 13)
 _KEY = np.uint64(1 << 40)
+_NEAR_BITS = 13
 _LIMIT = np.frombuffer(N_DEALS.to_bytes(INDEX_BYTES, "big"), ">u4").astype(np.uint64)
 
 
@@ -69,12 +70,16 @@ class BulkDeals:
 class _Tables:
     """Tables of 13-bit masks. For each level (suits still to come after this one: 3, 2, 1, 0) and number of cards still
     wanted: the masks in descending order, and how many hands come before each. last_start: where each number of cards
-    starts in the table of the last suit.
+    starts in the table of the last suit. near: the place of every ``1 << shift``-th hand of each number of cards, from
+    ``base`` on: nearly all hands are at the place of the one before them or at the next, found without a search.
     """
 
     popcount: npt.NDArray[np.uint8]
     keys: tuple[U64, ...]
     masks: tuple[Masks, ...]
+    near: tuple[npt.NDArray[np.int32], ...]
+    base: tuple[npt.NDArray[np.intp], ...]
+    shift: tuple[U64, ...]
     last_start: U64
     spread_high: npt.NDArray[np.uint8]
     spread_low: npt.NDArray[np.uint8]
@@ -88,20 +93,44 @@ def _tables() -> _Tables:
     held = popcount[descending]
     all_keys: list[U64] = []
     all_masks: list[Masks] = []
+    all_near: list[npt.NDArray[np.int32]] = []
+    all_base: list[npt.NDArray[np.intp]] = []
+    all_shift: list[U64] = []
     for suits_left in range(4):
         places = 13 * suits_left
         keys: list[U64] = []
         masks: list[Masks] = []
+        near: list[npt.NDArray[np.int32]] = []
+        shift: list[int] = []
         for wanted in range(14):
             ways = np.array([comb(places, wanted - k) if wanted >= k else 0 for k in range(14)], dtype=np.uint64)[held]
             possible = ways > 0
             before = np.cumsum(ways[possible]) - ways[possible]
+            shift.append(max(0, (comb(places + 13, wanted) - 1).bit_length() - _NEAR_BITS))
+            steps = np.arange(((comb(places + 13, wanted) - 1) >> shift[-1]) + 1, dtype=np.uint64) << np.uint64(
+                shift[-1]
+            )
+            first = sum(map(len, keys))
+            near.append((np.searchsorted(before, steps, side="right") + (first - 1)).astype(np.int32))
             keys.append(before.astype(np.uint64) + np.uint64(wanted) * _KEY)
             masks.append(descending[possible])
-        all_keys.append(np.concatenate(keys))
+        all_keys.append(np.concatenate([*keys, np.array([14], dtype=np.uint64) * _KEY]))
         all_masks.append(np.concatenate(masks))
+        all_near.append(np.concatenate(near))
+        all_base.append(np.cumsum([0, *map(len, near[:-1])]))
+        all_shift.append(np.array(shift, dtype=np.uint64))
     last_start = np.searchsorted(all_keys[0], np.arange(14, dtype=np.uint64) * _KEY).astype(np.uint64)
-    return _Tables(popcount, tuple(all_keys), tuple(all_masks), last_start, _spread_table(7), _spread_table(6))
+    return _Tables(
+        popcount,
+        tuple(all_keys),
+        tuple(all_masks),
+        tuple(all_near),
+        tuple(all_base),
+        tuple(all_shift),
+        last_start,
+        _spread_table(7),
+        _spread_table(6),
+    )
 
 
 def _spread_table(width: int) -> npt.NDArray[np.uint8]:
@@ -191,7 +220,11 @@ def _digits(rank: U64, suits: int, tables: _Tables) -> list[Masks]:
             blocks.append(masks[tables.last_start[wanted] + rest])
             break
         key = rest + wanted * _KEY
-        place = np.searchsorted(keys, key, side="right") - 1
+        part = (rest >> tables.shift[suits_left][wanted]).astype(np.intp)
+        place = tables.near[suits_left][tables.base[suits_left][wanted] + part]
+        place += keys[place + 1] <= key
+        further = np.flatnonzero(keys[place + 1] <= key)
+        place[further] = np.searchsorted(keys, key[further], side="right") - 1
         mask = masks[place]
         blocks.append(mask)
         rest = key - keys[place]
@@ -347,7 +380,7 @@ def _before(suits_left: int) -> U64:
     """table[wanted, mask]: hands that come before those that hold ``mask`` in this suit and are to get ``wanted``."""
     tables = _tables()
     table = np.zeros((14, 8192), dtype=np.uint64)
-    keys = tables.keys[suits_left]
+    keys = tables.keys[suits_left][:-1]
     wanted = (keys // _KEY).astype(np.intp)
     table[wanted, tables.masks[suits_left]] = keys % _KEY
     return table

@@ -5,6 +5,7 @@ Ctrl-C in the first tenth of a second ends like Ctrl-C at any other time: no tra
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 
@@ -25,6 +26,8 @@ def _stop(number: int, _frame: object) -> None:
 
 def main() -> int:
     """Runs the command; returns its exit code."""
+    # What a command loads stays: to look through it every 700 objects costs a short one a tenth of its time.
+    gc.set_threshold(10_000)
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) != signal.SIG_IGN:
