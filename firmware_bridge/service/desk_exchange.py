@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from firmware_bridge.service.desk import Desk
-from terminals.interop.adjusted_note import adjusted_note, plain_score
+from terminals.interop.adjusted_note import adjusted_note, form_note, plain_score
 from terminals.interop.exchange import (
     Entrant,
     EventKind,
@@ -144,7 +144,7 @@ def _note(line: ResultLine, ruled: str) -> str:
     result = line.result
     written = isinstance(result, Assigned) and plain_score(result, line.board) is None
     parts = [adjusted_note(result, line.board)] if written and isinstance(result, Assigned) else []
-    parts += [f"Form {line.form} of a fouled board (Law 87)."] if line.form else []
+    parts += [form_note(line.form)] if line.form else []
     return " ".join([*parts, *([ruled] if ruled else [])])
 
 

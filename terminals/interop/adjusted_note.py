@@ -15,6 +15,7 @@ from terminals.scoring.contract_score import score_ns
 _WRITTEN = r"\d{1,6}(?:/\d{1,6})? [+-]\d{1,5}"
 _SIDE = rf"(AVE[+-]?|\d{{1,6}}(?:/\d{{1,6}})?%|{_WRITTEN}(?:, {_WRITTEN}){{0,9}})"
 _NOTE = re.compile(rf"Adjusted: NS {_SIDE}; EW {_SIDE}(?![\w/,%+-])", re.ASCII)
+_FORM = re.compile(r"\bForm (\S(?:.{0,38}\S)?) of a fouled board \(Law 87\)")
 _OUTCOME = re.compile(r"(\d{1,6}(?:/\d{1,6})?) ([+-]\d{1,5})", re.ASCII)
 
 
@@ -71,6 +72,17 @@ def read_adjusted_note(text: str) -> Assigned | None:
         return Assigned(_read_side(match.group(1)), _read_side(match.group(2)))
     except (EntryError, ValueError, ZeroDivisionError):
         return None
+
+
+def form_note(form: str) -> str:
+    """The line of text for a play of a changed form of a fouled board (Law 87)."""
+    return f"Form {form} of a fouled board (Law 87)."
+
+
+def read_form(text: str) -> str:
+    """The form of a fouled board in a note, "" for the board as it was meant."""
+    match = _FORM.search(text)
+    return "" if match is None else match[1]
 
 
 def without_adjusted(text: str) -> str:

@@ -353,7 +353,7 @@ class _Audit:
                 )
 
     def _compare_totals(self, one: Explanation, findings: _Findings) -> None:
-        computed = session_totals(self.event.method, one, findings.sums, one.total_in, self.teams)
+        computed = session_totals(self.event, one, findings.sums, one.total_in, self.teams)
         tolerance = Tolerance(self.total_decimals)
         for entrant in self.event.entrants:
             own = computed.get(entrant.contestant)
@@ -373,10 +373,9 @@ class _Audit:
     def _beside(self, one: Explanation, findings: _Findings) -> tuple[Beside, Beside]:
         """Second totals and places, which only follow from what explains the rest."""
         ways = [
-            session_totals(self.event.method, one, findings.sums, unit, self.teams)
-            for unit in ("points", "factored_points")
+            session_totals(self.event, one, findings.sums, unit, self.teams) for unit in ("points", "factored_points")
         ]
-        totals = session_totals(self.event.method, one, findings.sums, one.total_in, self.teams)
+        totals = session_totals(self.event, one, findings.sums, one.total_in, self.teams)
         return check_second_totals(self.event, ways, self._label), check_places(self.event, totals, self._label)
 
     def _shares(self, one: Explanation) -> Beside:

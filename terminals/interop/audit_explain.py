@@ -30,7 +30,8 @@ class Explanation:
     raw_points: the lines show matchpoints before they are factored. within: sections are compared only with themselves.
     rounded_boards: totals are sums of the board scores as printed. total_in: "percent", "points" or "factored_points".
     scheduled: E is what the two sides of a board share out, more than the lines of any board: results are missing
-    everywhere, because play still went on or the director took boards out.
+    everywhere, because play still went on or the director took boards out. apart: a full number of boards is the most
+    that anybody of the same ranking played, not anybody of the event.
     """
 
     profile: Profile
@@ -39,6 +40,7 @@ class Explanation:
     rounded_boards: bool = False
     total_in: str = "percent"
     scheduled: bool = False
+    apart: bool = False
 
     def changes(self, base: Profile) -> dict[str, str]:
         """What is different from ``base``, as words for the report."""
@@ -53,6 +55,8 @@ class Explanation:
             out["fields"] = "each section apart"
         if self.scheduled:
             out["results_expected"] = "by the published points"
+        if self.apart:
+            out["full_boards"] = "of each ranking"
         if self.rounded_boards:
             out["totals"] = "sums of the printed board scores"
         if self.total_in in ("points", "factored_points"):
@@ -65,6 +69,7 @@ class Explanation:
         if sections > 1:
             yield replace(self, within=not self.within)
         yield replace(self, rounded_boards=not self.rounded_boards)
+        yield replace(self, apart=not self.apart)
         if method is Method.MATCHPOINTS:
             yield replace(self, raw_points=not self.raw_points)
             for total_in in ("percent", "points", "factored_points"):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from terminals.interop.audit_explain import Explanation
+from terminals.interop.exchange import ExchangeEvent
 from terminals.scoring.boards import Method
 from terminals.scoring.lines import Contestant
 from terminals.scoring.profile import ImpRanking
@@ -13,19 +14,29 @@ from terminals.scoring.session import Totals, session_total
 
 
 def session_totals(
-    method: Method, one: Explanation, sums: Mapping[Contestant, Totals], total_in: str, teams: Collection[Contestant]
+    event: ExchangeEvent,
+    one: Explanation,
+    sums: Mapping[Contestant, Totals],
+    total_in: str,
+    teams: Collection[Contestant],
 ) -> dict[Contestant, Fraction]:
     """Exact totals of everybody but teams, whose totals come from matches; without adjustments.
 
     total_in: "percent", "points" or "factored_points", for matchpoints.
     """
-    boards = max((own.boards for own in sums.values()), default=0)
+    method = event.method
+    ranked = {entrant.contestant: (entrant.section, entrant.direction) for entrant in event.entrants if one.apart}
+    full: dict[tuple[str, str] | None, int] = {}
+    for contestant, own in sums.items():
+        group = ranked.get(contestant)
+        full[group] = max(full.get(group, 0), own.boards)
     scale = Fraction(one.profile.matchpoint_scale, 2)
     computed: dict[Contestant, Fraction] = {}
     for contestant, own in sums.items():
         if contestant in teams:
             continue
         points, top = session_total(own, one.profile)
+        boards = full[ranked.get(contestant)]
         if method is Method.MATCHPOINTS:
             if not top:
                 continue

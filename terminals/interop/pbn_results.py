@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dealer.board import Vulnerability, vulnerability_of
 from firmware_bridge.errors import EntryError, ExitStatus
-from terminals.interop.adjusted_note import read_adjusted_note
+from terminals.interop.adjusted_note import read_adjusted_note, read_form
 from terminals.interop.exchange import (
     MAX_FILE_BYTES,
     MAX_LINES,
@@ -231,6 +231,7 @@ class _Reader:
                     place=values.get("Rank", ""),
                     boards=read_int(values.get("NrBoards", "")),
                     second_total=read_number(values.get(second[0], "")) if second[0] else None,
+                    adjustment=read_number(values.get("Adjustment", "")),
                 ),
             )
         return chosen[1]
@@ -283,7 +284,15 @@ class _Reader:
             ns, ew = Contestant(section, self.unnamed, "NS"), Contestant(section, self.unnamed, "EW")
         try:
             line = ResultLine(
-                board, ns, ew, state, section, "", vulnerability, 1, ns_players=players["NS"], ew_players=players["EW"]
+                board,
+                ns,
+                ew,
+                state,
+                section,
+                read_form(values.get("Remark", "")),
+                vulnerability,
+                ns_players=players["NS"],
+                ew_players=players["EW"],
             )
         except EntryError as error:
             raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None

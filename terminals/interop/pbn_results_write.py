@@ -75,12 +75,15 @@ def _tag(name: str, value: str) -> str:
 
 
 def _total_table(event: ExchangeEvent) -> list[str]:
+    """The column Adjustment, which other programs pass over, is there where somebody has a penalty or bonus."""
+    adjusted = any(one.adjustment is not None for one in event.entrants)
     columns = [
         Column("Rank", 4, True),
         Column("PairId" if event.kind is EventKind.PAIRS else "PlayerId", 6, True),
         Column("Direction", 2),
         Column(_TOTALS[event.method], 8, True),
         Column("NrBoards", 3, True),
+        *((Column("Adjustment", 6, True),) if adjusted else ()),
         Column("Names"),
     ]
     rows = [
@@ -92,6 +95,7 @@ def _total_table(event: ExchangeEvent) -> list[str]:
                 one.direction,
                 one.total.text if one.total is not None else "",
                 "" if one.boards is None else str(one.boards),
+                *(([""] if one.adjustment is None else [one.adjustment.text]) if adjusted else []),
                 ";".join(player.name for player in one.players),
             ],
         )

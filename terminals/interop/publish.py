@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from terminals.interop.adjusted_note import adjusted_note, plain_score
+from terminals.interop.adjusted_note import adjusted_note, form_note, plain_score
 from terminals.interop.exchange import Entrant, EventKind, ExchangeEvent, ExchangeLine, ExchangePlayer, Published
 from terminals.result import Assigned, NotEntered, NotPlayed, SitOut
 from terminals.scoring.boards import LineScore, Method, SideScore
@@ -129,7 +129,7 @@ def _line(one: LineScore, board: int, profile: Profile, method: Method) -> Excha
         score = score_ns(result, board, one.line.vulnerability)  # a board marked otherwise than its number says (Law 2)
     note = adjusted_note(result, board) if isinstance(result, Assigned) and score is None else ""
     if one.line.form:
-        note = f"{note} Form {one.line.form} of a fouled board (Law 87).".strip()
+        note = f"{note} {form_note(one.line.form)}".strip()
     line = credited(one.line)
     return ExchangeLine(line, score, _points(one.ns, profile, method), _points(one.ew, profile, method), note=note)
 

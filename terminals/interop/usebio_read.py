@@ -13,7 +13,7 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from firmware_bridge.errors import EntryError, ExitStatus
-from terminals.interop.adjusted_note import read_adjusted_note
+from terminals.interop.adjusted_note import read_adjusted_note, read_form
 from terminals.interop.exchange import (
     MAX_LINES,
     Entrant,
@@ -311,13 +311,14 @@ class _Reader:
                 ew_points = self._number(element, f"EW_{tag}")
         if self.method in (Method.BUTLER, Method.CROSS_IMPS):
             state = with_imps(state, ns_points, ew_points)
+        note = text_of(element, "NOTES")
         try:
-            line = ResultLine(board, ns, ew, state, prefix + section, ns_players=ns_players, ew_players=ew_players)
+            line = ResultLine(
+                board, ns, ew, state, prefix + section, read_form(note), ns_players=ns_players, ew_players=ew_players
+            )
         except EntryError as error:
             raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None
-        return ExchangeLine(
-            line, score, ns_points, ew_points, contract, text_of(element, "NOTES")[:200], at, self.fault
-        )
+        return ExchangeLine(line, score, ns_points, ew_points, contract, note[:200], at, self.fault)
 
     def _state(self, element: Element, at: str) -> tuple[BoardState, int | None, str]:
         """What the line says happened, the published score, and the contract as written."""
