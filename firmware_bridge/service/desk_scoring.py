@@ -19,7 +19,7 @@ from terminals.scoring.profile_file import load_profile, parse_toml, profile_fro
 from terminals.scoring.rounding import decimal_text
 from terminals.scoring.scheme import METHODS, SCALES, Scheme, scheme_as_dict
 from terminals.sync.conditions import PROFILE, SCORING, Conditions
-from terminals.sync.event_score import EventScore, score_event
+from terminals.sync.event_score import EventScore, check_scale, score_event
 from terminals.sync.guests import merge_people
 from terminals.sync.matches import TeamMatch
 from terminals.sync.setup import EventSetup
@@ -65,6 +65,7 @@ def _wanted(desk: Desk, body: Body) -> tuple[EventSetup, Conditions, Profile | N
         if not isinstance(body["across"], bool):
             raise EntryError("across is true or false.", code="bad-value")
         setup = replace(setup, settings=setup.settings.changed({"across": body["across"]}))
+    check_scale(setup, conditions.scheme)
     return setup, conditions, profile
 
 

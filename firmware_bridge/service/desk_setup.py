@@ -33,6 +33,7 @@ from terminals.scoring.scheme import Scheme, scheme_as_dict
 from terminals.settings import DEFAULT, EventSettings
 from terminals.store import desk as desk_store
 from terminals.store.desk import Person
+from terminals.sync.event_score import check_scale
 from terminals.sync.setup import (
     EventSetup,
     movement_from_dict,
@@ -86,6 +87,7 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
     check_profile(settings)
     scheme = scheme.changed({key: body[key] for key in SCORING if key in body})
     setup = new_event(secrets.randbits(63) | 1, name, movements, settings)
+    check_scale(setup, scheme)
     async with lock_of(desk):
         await desk.change_setup(setup)
         for section in setup.sections:
@@ -225,6 +227,8 @@ async def set_movement(desk: Desk, body: Body, *, only_preview: bool) -> dict[st
         raise EntryError("a movement is wanted: its name, a file, or how many pairs.", code="bad-value")
     number = section_number(letter)
     section, actor = desk.setup.section_called(letter), text_of(body, "actor", 40, "")
+    if section is not None:
+        check_scale(desk.setup.with_movement(number, movement), desk.conditions.scheme)
     shown = section_view(letter, movement) | {"held": 0, "unbound": []}
     if section is not None and section.movement is not None:
         replanned = h.Replanned(movement_to_dict(movement))

@@ -161,7 +161,7 @@ def percent_vp(percent: Fraction, boards: int) -> Fraction:
     if bounds is None:
         raise EntryError(
             f"There is no published matchpoint scale for matches of {boards} boards; 5 to 27 are covered.",
-            next_step="Choose another match length, or score the match by IMPs.",
+            next_step="Choose another match length, score the boards by IMPs, or take the scale none.",
             code="vp-boards-unknown",
         )
     value = min(Fraction(100), max(Fraction(0), percent))

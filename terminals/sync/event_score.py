@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from firmware_bridge.errors import EntryError
 from terminals.movement.swiss import SWISS_PAIRS
 from terminals.scoring.boards import LineScore, Method
 from terminals.scoring.lines import PenaltyUnit, ResultLine, SessionAdjustment, WinnerGroup
-from terminals.scoring.profile import CrossImpMode
+from terminals.scoring.profile import PLAIN, CrossImpMode
 from terminals.scoring.ranking import RankRow
 from terminals.scoring.rounds import round_scores
 from terminals.scoring.scheme import Scheme
 from terminals.scoring.session import SessionScore, score_session
 from terminals.scoring.swiss import RoundScore, standings
 from terminals.scoring.teams import TeamMethod
+from terminals.scoring.vp import percent_vp
 from terminals.store.results import CurrentResult
 from terminals.sync import ruling_log
 from terminals.sync.conditions import Conditions
@@ -101,6 +103,17 @@ def team_sections(setup: EventSetup, scheme: Scheme) -> frozenset[str]:
 def by_rounds(setup: EventSetup, conditions: Conditions) -> bool:
     """True when pairs are ranked by victory points of their rounds. Raises EntryError for a scale that does not fit."""
     return conditions.scheme.round_scale(conditions.profile, swiss=_swiss(setup)) is not None
+
+
+def check_scale(setup: EventSetup, scheme: Scheme) -> None:
+    """Refuse, before anybody plays, rounds of Swiss pairs whose length no scale of victory points by percentages covers.
+
+    Raises EntryError; the ranking could not be worked out once the first result is in.
+    """
+    swiss = {one.letter for one in setup.sections if one.movement is not None and one.movement.kind == SWISS_PAIRS}
+    if swiss and scheme.round_scale(PLAIN, swiss=True) == "percent":
+        for length in sorted({boards for (letter, _), boards in _lengths(setup).items() if letter in swiss}):
+            percent_vp(Fraction(50), length)
 
 
 def _swiss(setup: EventSetup) -> bool:

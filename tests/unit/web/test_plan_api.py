@@ -142,6 +142,23 @@ def test_a_section_that_can_not_be_is_refused_with_its_place(tmp_path: Path, sec
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("spec", ["swiss-pairs:6x4", "swiss-pairs:6x28"])
+def test_rounds_that_no_scale_covers_are_refused_before_anybody_plays(tmp_path: Path, spec: str) -> None:
+    async def run() -> None:
+        async with service(tmp_path, None) as client:
+            found = await client.post("/setup/start", {"spec": spec})
+            assert (found.status_code, found.json()["error"]["code"]) == (409, "vp-boards-unknown")
+            assert not client.desk.has_event
+            await ok(client, "/setup/start", {"spec": spec, "scale": "none"})
+            refused = await client.post("/actions/scoring", {"scale": "percent", "actor": "Ann"})
+            assert refused.json()["error"]["code"] == "vp-boards-unknown"
+            await ok(client, "/actions/scoring", {"method": "cross_imps", "scale": "profile", "actor": "Ann"})
+            back = await client.post("/actions/scoring", {"method": "matchpoints", "actor": "Ann"})
+            assert back.json()["error"]["code"] == "vp-boards-unknown"
+
+    asyncio.run(run())
+
+
 def test_begun_before_set_up_is_complete(tmp_path: Path) -> None:
     async def run() -> None:
         async with service(tmp_path, None) as client:
