@@ -125,7 +125,7 @@ class _Reader:
         self.lines: list[ExchangeLine] = []
         self.roster = Roster()
         self.method = Method.MATCHPOINTS
-        self.points_in = ""
+        self.points_in = self.match_scoring = ""
         self.unnamed = _FIRST_UNNAMED
         self.kind = EventKind.PAIRS
 
@@ -161,6 +161,7 @@ class _Reader:
             program=first.get("Generator") or first.get("Application", ""),
             kind=self.kind,
             method=self.method,
+            match_scoring=self.match_scoring,
             winners=2 if self.roster.two_fields else 1,
             entrants=tuple(self.roster.entrants),
             lines=tuple(number_plays(self.lines)),
@@ -198,11 +199,13 @@ class _Reader:
         """Enter the participants; returns the unit of their totals."""
         columns = read_columns(spec)
         names = [column.name for column in columns]
-        choices = (
+        choices: tuple[tuple[str, str], ...] = (
             (("TotalPercentage", "percent"), ("MeanPercentage", "percent"), ("TotalMP", "points"))
             if self.method is Method.MATCHPOINTS
             else (("TotalIMP", "total"), ("MeanIMP", "mean"), ("TotalScore", "total"))
         )
+        if "TotalVP" in names:  # of rounds, which no column tells apart
+            self.match_scoring, choices = "VPS", (("TotalVP", ""),)
         chosen, second = ([(name, unit) for name, unit in choices if name in names] + [("", "")] * 2)[:2]
         if self.method is not Method.MATCHPOINTS or second[1] != "points":
             second = ("", "")

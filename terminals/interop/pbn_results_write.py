@@ -81,7 +81,7 @@ def _total_table(event: ExchangeEvent) -> list[str]:
         Column("Rank", 4, True),
         Column("PairId" if event.kind is EventKind.PAIRS else "PlayerId", 6, True),
         Column("Direction", 2),
-        Column(_TOTALS[event.method], 8, True),
+        Column("TotalVP" if event.match_scoring.upper() in ("VPS", "VP") else _TOTALS[event.method], 8, True),
         Column("NrBoards", 3, True),
         *((Column("Adjustment", 6, True),) if adjusted else ()),
         Column("Names"),

@@ -106,7 +106,7 @@ def by_rounds(setup: EventSetup, conditions: Conditions) -> bool:
 
 
 def check_scale(setup: EventSetup, scheme: Scheme) -> None:
-    """Refuse, before anybody plays, rounds of Swiss pairs whose length no scale of victory points by percentages covers.
+    """Refuse rounds of Swiss pairs whose length no scale of victory points by percentages covers, before anybody plays.
 
     Raises EntryError; the ranking could not be worked out once the first result is in.
     """

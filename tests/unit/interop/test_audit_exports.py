@@ -9,11 +9,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from interop_sessions import mitchell, names
+from interop_sessions import mitchell, names, published
 
 from terminals.interop.adjusted_note import form_note, read_form
-from terminals.interop.audit import audit_event
-from terminals.interop.exchange import ExchangeEvent
+from terminals.interop.audit import ROUNDS_UNKNOWN, audit_event
+from terminals.interop.exchange import ExchangeEvent, Published
 from terminals.interop.pbn_results_write import write_pbn_results
 from terminals.interop.publish import EventInfo, publish_session
 from terminals.interop.result_files import parse_results
@@ -49,6 +49,22 @@ def test_fouled_boards_penalties_and_sit_outs(
     report = audit_event(parse_results(write(publish_session(info, score, profile, method))))
     assert report.equal, (report.points_mismatches, report.total_mismatches)
     assert (report.totals_checked, report.points_checked) == (13, 2 * len(lines))
+
+
+def test_victory_points_in_pbn_are_no_percentages() -> None:
+    event = published(mitchell(one=True), one=True)
+    totals = tuple(
+        replace(one, total=Published(Fraction(40 + at), 2, f"{40 + at}.00")) for at, one in enumerate(event.entrants)
+    )
+    swiss = replace(event, match_scoring="VPS", entrants=totals)
+    text = write_pbn_results(swiss)
+    assert b"TotalVP" in text
+    assert b"TotalPercentage" not in text
+    back = parse_results(text)
+    assert (back.match_scoring, [one.total for one in back.entrants]) == ("VPS", [one.total for one in totals])
+    report = audit_event(back)
+    assert report.equal
+    assert ROUNDS_UNKNOWN in report.notes
 
 
 @given(st.from_regex(r"[A-Za-z0-9ÄŻ]([A-Za-z0-9 ]{0,10}[A-Za-z0-9])?", fullmatch=True))
