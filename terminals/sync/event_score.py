@@ -110,14 +110,20 @@ def check_scale(setup: EventSetup, scheme: Scheme) -> None:
 
     Raises EntryError; the ranking could not be worked out once the first result is in.
     """
-    swiss = {one.letter for one in setup.sections if one.movement is not None and one.movement.kind == SWISS_PAIRS}
+    swiss = _swiss_sections(setup)
     if swiss and scheme.round_scale(PLAIN, swiss=True) == "percent":
         for length in sorted({boards for (letter, _), boards in _lengths(setup).items() if letter in swiss}):
             percent_vp(Fraction(50), length)
 
 
 def _swiss(setup: EventSetup) -> bool:
-    return any(one.movement is not None and one.movement.kind == SWISS_PAIRS for one in setup.sections)
+    return bool(_swiss_sections(setup))
+
+
+def _swiss_sections(setup: EventSetup) -> frozenset[str]:
+    return frozenset(
+        one.letter for one in setup.sections if one.movement is not None and one.movement.kind == SWISS_PAIRS
+    )
 
 
 def _by_matches(
@@ -130,7 +136,11 @@ def _by_matches(
     scheme, profile = conditions.scheme, conditions.profile
     of_pairs = [group for group in data.groups if not _in(group, teams)]
     scale = scheme.round_scale(profile, swiss=_swiss(setup)) if of_pairs else None
-    whole = of_pairs if scale is None else []
+    by_round = frozenset[str]()
+    if scale is not None:  # the profile's scale is for Swiss pairs only; one that the director chose is for every pair
+        everybody = frozenset(one.letter for one in setup.sections) - teams
+        by_round = _swiss_sections(setup) if scheme.scale == "profile" else everybody
+    whole = [group for group in of_pairs if not _in(group, by_round)]
     if scale is not None:  # victory points are made of the average over the comparisons, whatever is printed else
         profile = replace(profile, cross_imp_mode=CrossImpMode.AVERAGE)
     session = score_session(
@@ -144,7 +154,8 @@ def _by_matches(
     boards: dict[tuple[int, int], Sequence[LineScore]] = dict(session.boards)
     rounds: list[RoundScore] = []
     if scale is not None:
-        found = round_scores(session.boards.values(), _round_of(setup), _lengths(setup), scheme.method, scale, profile)
+        of_rounds = [[one for one in scored if one.line.section in by_round] for scored in session.boards.values()]
+        found = round_scores(of_rounds, _round_of(setup), _lengths(setup), scheme.method, scale, profile)
         rounds += found
     matches: list[TeamMatch] = []
     for at, section in enumerate(setup.sections):
@@ -157,7 +168,7 @@ def _by_matches(
             matches += made
             rounds += match_rounds(made)
             boards |= {(len(data.fields) + at, board): scored for board, scored in match_lines(made).items()}
-        if scheme.match_scale(profile) is not None if of_teams else scale is not None:
+        if scheme.match_scale(profile) is not None if of_teams else section.letter in by_round:
             rounds += bye_rounds(section.letter, section.movement)
     rounds = awarded(rounds, ruling_log.awards(conditions.kept))
     rankings: list[list[RankRow]] = []

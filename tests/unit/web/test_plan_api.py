@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,25 @@ def test_rounds_that_no_scale_covers_are_refused_before_anybody_plays(tmp_path: 
             await ok(client, "/actions/scoring", {"method": "cross_imps", "scale": "profile", "actor": "Ann"})
             back = await client.post("/actions/scoring", {"method": "matchpoints", "actor": "Ann"})
             assert back.json()["error"]["code"] == "vp-boards-unknown"
+
+    asyncio.run(run())
+
+
+def test_only_the_swiss_section_is_ranked_by_rounds_unless_the_director_says_so(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, None) as client:
+            sections = [{"name": "A", "movement": "mitchell:3x3"}, {"name": "B", "movement": "swiss-pairs:6x6"}]
+            await ok(client, "/setup/start", {"sections": sections})
+            for section in client.desk.setup.sections:
+                assert section.movement is not None
+                for at, one in enumerate(section.movement.seatings):
+                    for board in one.boards:
+                        play = {"section": section.letter, "board": board, "ns": one.ns, "ew": one.ew}
+                        await ok(client, "/actions/correct", {**play, "contract": "3NT N", "tricks": str(5 + at % 7)})
+            units = {group["rows"][0]["section"]: group["unit"] for group in await ok(client, "/ranking")}
+            assert units == {"A": "percent", "B": "vps"}
+            totals = [Fraction(row["value"].removesuffix("%")) for row in (await ok(client, "/ranking"))[0]["rows"]]
+            assert sum(totals) == 50 * len(totals)
 
     asyncio.run(run())
 
