@@ -126,6 +126,7 @@ class _Reader:
         self.roster = Roster()
         self.method = Method.MATCHPOINTS
         self.points_in = self.match_scoring = ""
+        self.directions: set[str] = set()  # of the totals, where they have a column for it
         self.unnamed = _FIRST_UNNAMED
         self.kind = EventKind.PAIRS
 
@@ -135,7 +136,8 @@ class _Reader:
         for tags, tables, _ in self.games:
             if "TotalScoreTable" in tables:
                 totals_in = self._totals(tags["TotalScoreTable"], tables["TotalScoreTable"]) or totals_in
-        self.roster.colliding = numbers_collide(self._plays())
+        # teams whose two pairs score for them are on both sides of a board; their totals have no direction
+        self.roster.colliding = numbers_collide(self._plays()) and self.directions != {""}
         self.roster.close()
         board = 0
         for tags, tables, line in self.games:
@@ -221,6 +223,8 @@ class _Reader:
             people = values.get("Names") or values.get("Name") or ""
             players = tuple(ExchangePlayer(name.strip()) for name in re.split(r";| & ", people) if name.strip(" -"))
             direction = {"NS": "NS", "EW": "EW"}.get(values.get("Direction", "").upper(), "")
+            if "Direction" in values:
+                self.directions.add(direction)
             self.roster.enter(
                 pair,
                 values.get("Section", "").strip("-"),

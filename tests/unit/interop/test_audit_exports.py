@@ -51,6 +51,15 @@ def test_fouled_boards_penalties_and_sit_outs(
     assert (report.totals_checked, report.points_checked) == (13, 2 * len(lines))
 
 
+def test_teams_whose_pairs_score_against_the_field_keep_one_number_in_pbn() -> None:
+    """Multiple teams: both pairs of a team are credited to it, so its number is on both sides of a board."""
+    lines = [replace(one, ew=Contestant("", (one.ns.number + one.board % 6) % 7 + 1)) for one in mitchell(one=True)]
+    lines = list({(one.board, one.ns): one for one in lines}.values())
+    report = audit_event(parse_results(write_pbn_results(published(lines, one=True))))
+    assert report.equal, report.total_mismatches
+    assert report.totals_checked == 7
+
+
 def test_victory_points_in_pbn_are_no_percentages() -> None:
     event = published(mitchell(one=True), one=True)
     totals = tuple(
