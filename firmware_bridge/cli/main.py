@@ -10,6 +10,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any
@@ -89,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     name = _command_name(arguments)
-    previous = _catch_sigterm()
+    previous = _catch_signals()
     try:
         code = cli.main(args=list(arguments), prog_name="firmware-bridge", standalone_mode=False)
         return code if isinstance(code, int) else int(ExitStatus.OK)
@@ -110,8 +111,8 @@ def _run(arguments: Sequence[str]) -> int:
     except Exception as error:  # the last net: a fault of ours, told without the values that might be cards
         return report(name, Outcome(error=_internal(error)), as_json)
     finally:
-        if previous is not None:
-            signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _command_name(arguments: Sequence[str]) -> str:
@@ -126,14 +127,34 @@ def _command_name(arguments: Sequence[str]) -> str:
     return " ".join(words) or "firmware-bridge"
 
 
-def _catch_sigterm() -> Any:
-    def on_sigterm(_number: int, _frame: FrameType | None) -> None:
-        raise Terminated
+def _catch_signals() -> dict[int, Any]:
+    """Ctrl-C and SIGTERM raise what they mean, but not while a module is loaded. Returns the handlers before.
 
-    try:
-        return signal.signal(signal.SIGTERM, on_sigterm)
-    except ValueError:  # not in the main thread: an embedding program owns the signals
-        return None
+    There the interpreter swallows exceptions or makes others of them, so the signal comes again a little later.
+    """
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if _loads_a_module(frame):
+            again = threading.Timer(0.02, signal.raise_signal, (number,))
+            again.daemon = True
+            again.start()
+            return
+        raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+
+    before: dict[int, Any] = {}
+    with contextlib.suppress(ValueError):  # not in the main thread: an embedding program owns the signals
+        before[signal.SIGTERM] = signal.signal(signal.SIGTERM, on_signal)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            before[signal.SIGINT] = signal.signal(signal.SIGINT, on_signal)
+    return before
+
+
+def _loads_a_module(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _usage(error: click.UsageError) -> ConfigError:

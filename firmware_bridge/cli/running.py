@@ -4,6 +4,7 @@ right."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import signal
 from collections.abc import Coroutine
@@ -53,6 +54,10 @@ def run_async(main: Coroutine[Any, Any, T]) -> T:
                 await asyncio.wait([task])
             raise
 
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        with contextlib.suppress(ValueError):  # not in the main thread
+            # asyncio cancels the task at Ctrl-C where it finds Python's own handler.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return asyncio.run(supervised())
     except asyncio.CancelledError:

@@ -154,3 +154,28 @@ def test_signals_let_cleanup_run_and_give_their_code(number: int, code: int) -> 
     assert out.splitlines()[0] == "motors off"
     assert last_object(out)["ok"] is False
     assert "Traceback" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGINT, "KeyboardInterrupt"), (signal.SIGTERM, "Terminated")])
+def test_a_signal_while_a_module_is_loaded_is_heard_when_it_is(tmp_path, number, error):
+    (tmp_path / "noisy.py").write_text(
+        "import signal\n"
+        "class Part:\n"
+        f"    def __set_name__(self, owner, name): signal.raise_signal({int(number)})\n"
+        "class Whole: part = Part()\n"
+        "loaded = True\n"
+    )
+    script = f"""
+import sys, time
+from firmware_bridge.cli import main
+sys.path.insert(0, {str(tmp_path)!r})
+main._catch_signals()
+try:
+    import noisy
+    time.sleep(20)
+except BaseException as error:
+    print(type(error).__name__, sys.modules["noisy"].loaded)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert run.stdout.split() == [error, "True"], run.stderr
