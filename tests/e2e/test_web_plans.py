@@ -51,6 +51,7 @@ def test_sections_a_draw_and_a_round_that_went_wrong_on_the_desks_pages(found: A
         page.fill("#names", "1;Anna Nowak;Jan Kot")
         page.click("#keepnames")
         one.until(lambda cells: {p["name"] for p in one.api("/people")} == {"Anna Nowak", "Jan Kot"})
+        one.until(lambda cells: page.input_value("#names") == "")  # the page has been drawn anew
         # two pairs of section B sat down at each other's table
         page.click("[data-plan='played-as']")
         page.select_option("#p_section", "B")
