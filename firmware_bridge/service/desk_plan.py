@@ -258,6 +258,7 @@ def _move_words(play: PlayKey, to: PlayKey) -> str:
 
 
 def event_of(desk: Desk, kind: str, actor: str, **data: Any) -> DeskEvent:
+    """A line of the desk's log, dated by the director's clock; ``data`` must be fit for JSON."""
     return DeskEvent(kind, data, actor, desk.wall())
 
 
@@ -294,6 +295,7 @@ async def keep(
 
 
 def reset_chunk(desk: Desk) -> bytes:
+    """The piece of the event stream that makes every page read everything anew."""
     from firmware_bridge.service.desk_stream import encode
 
     return encode("reset", {"version": desk.cursor}, desk.cursor)

@@ -246,6 +246,7 @@ def _word(kind: Any, body: Body, name: str, default: Any) -> Any:
 
 
 def number_of(body: Body) -> int:
+    """The ruling's number in a request's body, from 1. Raises EntryError."""
     return whole_of(body, "ruling", 1, 10**12)
 
 

@@ -112,6 +112,7 @@ async def recap(request: Request, desk: Desk, caller: Caller) -> Response:
 
 
 def number_of(text: str) -> int:
+    """A whole number of four digits at most. Raises EntryError."""
     if not text.isascii() or not text.isdigit() or len(text) > 4:
         raise EntryError("a number is wanted.", code="bad-value")
     return int(text)

@@ -43,6 +43,8 @@ class CallData:
 
 @dataclass(frozen=True, slots=True)
 class AuctionData:
+    """An auction as it is packed: dealer 0-3 from North clockwise, calls in order, each with its seat."""
+
     dealer: int
     calls: tuple[CallData, ...]
 
