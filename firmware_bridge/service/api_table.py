@@ -162,7 +162,7 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
             "held": desk.holder(*seat) is not None,
             "sends": _may_send(desk, device),
             "phones": len(hub.boxes_at(seat)),
-            "pending": hub.pending(seat) if not holds else None,
+            "pending": hub.pending(seat, desk.holder(*seat)) if not holds else None,
             "answered": answered,
             "messages": box.after(after),
             "last": box.last,

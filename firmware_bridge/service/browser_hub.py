@@ -223,6 +223,7 @@ class BrowserHub:
         for box in list(self._boxes.values()):
             if box.present and box.last_seen < limit:
                 box.present = False
+                self._withdraw(box)  # nobody could answer it any more
                 await self._events.put(StationMessage(box.address, TermGone(int(GoneReason.SILENT))))
 
     def seen(self, box: Box) -> None:
@@ -238,9 +239,10 @@ class BrowserHub:
         if result is not None or before is not None:
             self._tell_others(box, {"kind": "PENDING", "result": result})
 
-    def pending(self, seat: tuple[int, int]) -> dict[str, Any] | None:
+    def pending(self, seat: tuple[int, int], holder: int | None) -> dict[str, Any] | None:
+        """What the device that holds the table is about to store; None when nothing of its own waits."""
         found = self._pending.get(seat)
-        return None if found is None else found["result"]
+        return None if found is None or found["device"] != holder else found["result"]
 
     def answer(self, box: Box, ident: str, accept: bool) -> bool:
         """Another phone of the table accepts or refuses what is pending. False when it is pending no longer."""
@@ -262,6 +264,11 @@ class BrowserHub:
         """The same to every page of every table."""
         for box in self._boxes.values():
             box.put(message)
+
+    def _withdraw(self, box: Box) -> None:
+        found = self._pending.get(box.seat)
+        if found is not None and found["device"] == box.device:
+            self.propose(box, None)
 
     def _tell_others(self, sender: Box, message: dict[str, Any]) -> None:
         for box in self.boxes_at(sender.seat):
@@ -286,6 +293,7 @@ class BrowserHub:
         raise EntryError("There are too many phones.", code="too-many-phones")
 
     def _drop(self, box: Box) -> None:
+        self._withdraw(box)
         self._boxes.pop(box.device, None)
         self._by_address.pop(box.address, None)
         self._seats.get(box.seat, {}).pop(box.device, None)

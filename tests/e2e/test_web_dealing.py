@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from test_devices import Device, deal_file
-from web_browser import DESKTOP, accessible, photograph, service
+from web_browser import DESKTOP, PATIENCE_MS, accessible, photograph, service
 
 from dealer.cards import Seat, Suit, rank_of, suit_of
 from dealer.formats.api import read_deal_file
@@ -41,7 +41,7 @@ def test_boards_are_made_through_a_stop_without_showing_a_card(found: Any, tmp_p
     try:
         with service(tmp_path / "data", "--tables", "3", "--boards", "6", "--machine", machine.url) as one:
             page = found.new_context(viewport=DESKTOP, locale="en-GB").new_page()
-            page.set_default_timeout(20_000)
+            page.set_default_timeout(PATIENCE_MS)
             told: list[str] = []
             page.goto(f"{one.url}/desk#{one.code}")
             page.wait_for_selector(".grid")

@@ -247,7 +247,7 @@ def test_a_number_that_is_taken_by_another_body_opens_a_new_journal_and_asks_the
         answer = post(one, token, {"device": meta["device"], "records": sent, "boot": first["boot"]})
         assert any(m["kind"] == "RECORD_ACK" for m in answer["messages"])
         page.context.set_offline(False)
-        page.wait_for_selector("#state.good", timeout=20_000)
+        page.wait_for_selector("#state.good")
         after = page.evaluate(READ_META, token)
         assert after["journal"] != meta["journal"]
         texts = {cell["board"]: cell["text"] for cell in one.cells() if cell["state"] != "missing"}

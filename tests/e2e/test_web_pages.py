@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from web_browser import (
     DESKTOP,
+    PATIENCE_MS,
     PHONE,
     Service,
     accept,
@@ -37,7 +38,7 @@ STATIC = Path(str(resources.files("firmware_bridge.web"))) / "static"
 def desktop(found: Any, url: str, **more: Any) -> Any:
     context = found.new_context(viewport=DESKTOP, locale="en-GB", **more)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(url)
     return page
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_browser import DESKTOP, accessible, fits, service
+from web_browser import DESKTOP, PATIENCE_MS, accessible, fits, service
 
 from terminals.movement import written
 from terminals.movement.catalog import build
@@ -19,7 +19,7 @@ def test_sections_a_draw_and_a_round_that_went_wrong_on_the_desks_pages(found: A
     own.write_text(written.to_yaml(build("howell:3x3")))
     with service(tmp_path / "data") as one:
         page = found.new_context(viewport=DESKTOP, locale="en-GB").new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{one.url}/desk#{one.code}")
         page.wait_for_selector("#beginsections")
         page.fill("#sec_text_0", "swiss-pairs:6x5")

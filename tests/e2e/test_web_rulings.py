@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_browser import DESKTOP, accessible, fits, service
+from web_browser import DESKTOP, PATIENCE_MS, accessible, fits, service
 
 pytestmark = pytest.mark.external("chromium")
 
@@ -17,7 +17,7 @@ def test_a_ruling_is_seen_before_it_counts(found: Any, tmp_path: Path) -> None:
             body = {"section": "A", "board": 1, "ns": ns, "ew": ew, "contract": "4S N", "tricks": tricks}
             one.api("/actions/correct", {**body, "actor": "Ann"})
         page = found.new_context(viewport=DESKTOP, locale="en-GB").new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{one.url}/desk#{one.code}")
         page.click("[data-view='boards']")
         page.click("[aria-label='Open: 1 against 4']")

@@ -30,6 +30,8 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 SCREENS = os.environ.get("FIRMWARE_BRIDGE_SCREENS")
+PATIENCE_MS = 40_000
+"""How long a page may take on a busy machine; only a failure takes so long."""
 PHONE = {"width": 390, "height": 780}
 DESKTOP = {"width": 1280, "height": 860}
 
@@ -112,7 +114,7 @@ class Service:
     def cells(self) -> list[dict[str, Any]]:
         return list(self.api("/results")["cells"])
 
-    def until(self, wanted: Any, seconds: float = 15) -> None:
+    def until(self, wanted: Any, seconds: float = PATIENCE_MS / 1000) -> None:
         """Wait until ``wanted(cells)`` is true."""
         end = time.monotonic() + seconds
         while not wanted(self.cells()):
@@ -145,7 +147,7 @@ def phone(found: Any, url: str, **more: Any) -> Any:
     """A page in a context of its own: another phone."""
     context = found.new_context(viewport=PHONE, locale="en-GB", **more)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(url)
     return page
 

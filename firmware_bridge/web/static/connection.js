@@ -26,6 +26,7 @@ export class Connection {
     this.from = null;
     this.takeOver = false;
     this.extra = {};
+    this.carried = {};
     this.running = null;
     this.again = false;
     this.stream = null;
@@ -61,11 +62,18 @@ export class Connection {
     } catch (error) {
       if (error instanceof ApiError && [401, 403].includes(error.status)) this.refused = true;
       // What the service can't read it will not read the next time either; records are never among it.
-      if (error instanceof ApiError && error.status < 500) this.extra = {};
+      if (!(error instanceof ApiError && error.status < 500)) this.#sayAgain();
+      this.carried = {};
       this.#online(false);
       clearTimeout(this.retry);
       if (!this.refused) this.retry = setTimeout(() => this.pump(), 2500);
     }
+  }
+
+  // What went with an exchange that failed goes with the next one, unless something newer has been said since.
+  #sayAgain() {
+    this.extra = { ...this.carried, ...this.extra };
+    this.carried = {};
   }
 
   async #once() {
@@ -74,17 +82,18 @@ export class Connection {
     if (this.from) due = all.filter((r) => r.journal === this.from.journal && r.seq >= this.from.seq);
     due = due.filter((r) => r.journal === current || this.from).slice(0, Math.max(0, Math.min(this.credit, 16)));
     const send = this.known && this.sends ? due : [];
+    // Taken out before it is sent: what is said meanwhile is newer, and goes with the next exchange.
+    this.carried = this.extra;
+    this.extra = {};
     const body = {
       device: this.journal.device, after: this.last, boot: this.boot || "", version: "1",
       status: { round: this.round, waiting: all.filter((r) => !r.acked).length, clock: clockNow(), plan_version: this.planVersion, battery: this.battery ?? 255 },
-      ...this.extra,
+      ...this.carried,
     };
     if (!this.known) body.hello = await this.journal.hello();
     if (send.length) body.records = send.map((r) => r.bytes);
     if (this.takeOver) body.take_over = true;
-    const carried = Object.keys(this.extra);
     const answer = await api("/table/exchange", { token: this.token, body, timeout: 8000 });
-    for (const name of carried) delete this.extra[name];
     if (answer.boot !== this.boot) {
       this.boot = answer.boot;
       this.last = 0;
@@ -94,16 +103,17 @@ export class Connection {
     }
     if (answer.need === "hello") {
       this.known = false;
-      Object.assign(this.extra, Object.fromEntries(carried.map((n) => [n, body[n]])));
+      this.#sayAgain();
       return true;
     }
+    this.carried = {};
     const fresh = !this.known;
     this.known = true;
     this.holds = answer.holds;
     this.sends = answer.sends;
     this.held = answer.held;
     this.phones = answer.phones;
-    this.pending = answer.pending;
+    if (answer.last >= this.last) this.pending = answer.pending; // else the stream has brought something newer
     if (answer.answered !== null && answer.answered !== undefined) this.answered = answer.answered;
     this.#online(true);
     this.from = send.length ? null : this.from;

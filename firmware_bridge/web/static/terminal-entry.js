@@ -76,14 +76,15 @@ SCREENS.pin = () => {
 // The other phone of a table: it may accept what the first one is about to store.
 SCREENS.companion = () => {
   const p = T.link.pending, kept = S.records.filter((r) => !r.acked).length;
+  // Also under an entry that waits: the phone that showed it may be the one that broke.
+  const takeOver = T.link.takeOver ? h("p", { class: "note" }, t("take-over-asked")) : button(t("take-over"), () => { T.link.takeOver = true; T.link.pump(); draw(); }, p ? "plain" : "");
   if (p) {
     return page(t("accept-title"), h("p", { class: "soft" }, t("board", { board: p.board })),
       h("div", { class: "sum" }, p.text, h("small", {}, p.score)), h("p", {}, t("pairs-line", { ns: p.ns, ew: p.ew })),
-      button(t("accept"), () => answer(p.id, true), "primary big"), button(t("not-right"), () => answer(p.id, false), "big"));
+      button(t("accept"), () => answer(p.id, true), "primary big"), button(t("not-right"), () => answer(p.id, false), "big"), h("div", { class: "pushdown" }), takeOver);
   }
   return page(t("companion-title"), h("p", {}, t("companion-help")), kept ? h("p", { class: "note bad" }, t("still-here", { count: kept })) : "",
-    h("div", { class: "pushdown" }),
-    T.link.takeOver ? h("p", { class: "note" }, t("take-over-asked")) : button(t("take-over"), () => { T.link.takeOver = true; T.link.pump(); draw(); }));
+    h("div", { class: "pushdown" }), takeOver);
 };
 
 // --- doing -------------------------------------------------------------------------------------------------------

@@ -93,6 +93,41 @@ def test_a_second_phone_only_looks_on_until_the_director_lets_it_take_over(tmp_p
     asyncio.run(run())
 
 
+def test_what_a_phone_was_about_to_store_waits_no_longer_once_another_holds_the_table(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            first, second, third = Page(client, 1, ONE), Page(client, 1, TWO), Page(client, 1, TWO + 1)
+            for page in (first, second, third):
+                await page.hello()
+            shown = {"id": "abc", "round": 1, "board": 1, "ns": 1, "ew": 4, "text": "3NT N =", "score": "+400"}
+            await first.exchange(pending=shown)
+            assert (await third.exchange())["pending"]["id"] == "abc"
+            await client.post("/actions/replace", {"device": f"{TWO:016x}", "section": "A", "table": 1})
+            assert (await third.exchange())["pending"] is None
+            assert (await first.exchange())["pending"] is None, "nobody accepts his own entry"
+
+    asyncio.run(run())
+
+
+def test_what_a_silent_phone_was_about_to_store_is_withdrawn(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            first, second = Page(client, 1, ONE), Page(client, 1, TWO)
+            await first.hello()
+            await second.hello()
+            shown = {"id": "abc", "round": 1, "board": 1, "ns": 1, "ew": 4, "text": "3NT N =", "score": "+400"}
+            await first.exchange(pending=shown)
+            assert (await second.exchange())["pending"]["id"] == "abc"
+            hub = client.desk.hub
+            hub.box(ONE, (1, 1)).last_seen -= 1000
+            await hub.sweep()
+            answer = await second.exchange()
+            assert answer["pending"] is None
+            assert {"kind": "PENDING", "result": None}.items() <= second.messages[-1].items()
+
+    asyncio.run(run())
+
+
 def test_the_other_phone_accepts_what_the_first_is_about_to_store(tmp_path: Path) -> None:
     async def run() -> None:
         async with service(tmp_path) as client:
