@@ -96,12 +96,13 @@ def session_total(totals: Sums, profile: Profile) -> tuple[Fraction, int]:
     for score in totals.artificial:
         flat = score.points
         if profile.session_percentage and isinstance(score.artificial, Average) and totals.genuine:
-            if score.top and totals.top:
+            if totals.top:
+                # A board that only one table played may have the top 0: it is worth nothing, not a mean of matchpoints.
                 own = totals.points * score.top / totals.top
-            elif not score.top:
-                own = totals.points / totals.genuine
-            else:
+            elif score.top:
                 own = flat
+            else:
+                own = totals.points / totals.genuine
             if score.artificial is Average.PLUS:
                 flat = max(flat, own)
             elif score.artificial is Average.MINUS:

@@ -233,6 +233,23 @@ def test_boards_with_their_own_top() -> None:
     assert [(s.ns.points, s.ns.top) for s in fouled if s.ns] == [(2, 2), (0, 2), (4, 4), (2, 4), (0, 4)]
 
 
+def test_a_board_without_a_comparison_raises_nobody_by_its_matchpoints() -> None:
+    """With its own top a board of one score is worth 0 of 0, also to whoever has AVE+ on it (Law 12C2(c))."""
+    own = replace(PLAIN, unequal=Unequal.OWN_TOP)
+    artificial = Artificial(Average.PLUS, Average.PLUS)
+    lines = [
+        *(exact(1, number, number + 10, score) for number, score in enumerate((620, 170, -100), start=1)),
+        exact(2, 2, 12, 50),
+        ResultLine(2, pair(1, "NS"), pair(11, "EW"), artificial, "A"),
+    ]
+    score = score_session(lines, expected={1: 3, 2: 3}, groups=two_winners(lines), profile=own)
+    assert [(row.contestant.number, row.percent_text) for row in score.rankings[0]] == [
+        (1, "100.00"),
+        (2, "50.00"),
+        (3, "0.00"),
+    ]
+
+
 def test_fields_across_and_within_sections() -> None:
     lines = [*traveller([100, 0]), exact(1, 1, 1, 50, "B"), exact(1, 2, 2, -50, "B")]
     groups = two_winners(lines)
