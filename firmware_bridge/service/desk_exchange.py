@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from firmware_bridge.service.desk import Desk
-from terminals.interop.adjusted_note import adjusted_note, form_note, plain_score
+from terminals.interop.adjusted_note import line_note, plain_score
 from terminals.interop.exchange import (
     Entrant,
     EventKind,
@@ -21,7 +21,6 @@ from terminals.interop.publish import PROGRAM, EventInfo, publish_session
 from terminals.interop.rulings_file import noted
 from terminals.interop.team_event import shown
 from terminals.movement.model import Format
-from terminals.result import Assigned
 from terminals.scoring.lines import Contestant, LineKey, ResultLine
 from terminals.scoring.ranking import RankRow
 from terminals.scoring.rulings import Ruling
@@ -121,7 +120,11 @@ def _match(match: TeamMatch, notes: dict[LineKey, str], many: bool) -> tuple[Exc
             own = ResultLine(
                 board, ns, ew, line.result, match.section if many else "", line.form, line.vulnerability, match.number
             )
-            pair.append(ExchangeLine(own, plain_score(line.result, board), note=_note(own, notes.get(line.key, ""))))
+            pair.append(
+                ExchangeLine(
+                    own, plain_score(line.result, board, line.vulnerability), note=_note(own, notes.get(line.key, ""))
+                )
+            )
         lines += [one for one in pair if one is not None]
         scored = points.get(board)
         if scored is not None:
@@ -140,12 +143,8 @@ def _scores(match: TeamMatch) -> tuple[Published | None, Published | None]:
 
 
 def _note(line: ResultLine, ruled: str) -> str:
-    """An assigned score as formats without a field for it carry it, the form of a fouled board, and what was ruled."""
-    result = line.result
-    written = isinstance(result, Assigned) and plain_score(result, line.board) is None
-    parts = [adjusted_note(result, line.board)] if written and isinstance(result, Assigned) else []
-    parts += [form_note(line.form)] if line.form else []
-    return " ".join([*parts, *([ruled] if ruled else [])])
+    """What formats have no field for, and what was ruled."""
+    return " ".join(filter(None, (line_note(line), ruled)))
 
 
 def _team(desk: Desk, row: RankRow, many: bool) -> Entrant:

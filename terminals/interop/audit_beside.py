@@ -133,9 +133,9 @@ def check_places(event: ExchangeEvent, computed: Values, label: Label) -> Beside
 _PLACE = re.compile(r"=?\s*(\d{1,6})\s*=?", re.ASCII)
 
 _GROUPS: tuple[Callable[[Entrant], Hashable], ...] = (
-    lambda one: (one.section, one.direction),
+    lambda one: (one.of_section, one.direction),
     lambda one: one.direction,
-    lambda one: one.section,
+    lambda one: one.of_section,
     lambda one: "",
 )
 """Who may have been ranked together: a direction of a section, a direction, a section, all."""

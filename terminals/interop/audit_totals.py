@@ -25,7 +25,7 @@ def session_totals(
     total_in: "percent", "points" or "factored_points", for matchpoints.
     """
     method = event.method
-    ranked = {entrant.contestant: (entrant.section, entrant.direction) for entrant in event.entrants if one.apart}
+    ranked = {entrant.contestant: (entrant.of_section, entrant.direction) for entrant in event.entrants if one.apart}
     full: dict[tuple[str, str] | None, int] = {}
     for contestant, own in sums.items():
         group = ranked.get(contestant)

@@ -69,6 +69,11 @@ class Entrant:
     second_total: Published | None = None
 
     @property
+    def of_section(self) -> str:
+        """The section that lists it in the file, else the letter before its number."""
+        return self.section or self.contestant.section
+
+    @property
     def names(self) -> str:
         """Team name, or the players' names joined by " & "."""
         return self.name or " & ".join(player.name for player in self.players)

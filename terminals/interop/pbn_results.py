@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dealer.board import Vulnerability, vulnerability_of
 from firmware_bridge.errors import EntryError, ExitStatus
-from terminals.interop.adjusted_note import read_adjusted_note, read_form
+from terminals.interop.adjusted_note import read_adjusted_note, read_form, read_marks
 from terminals.interop.exchange import (
     MAX_FILE_BYTES,
     MAX_LINES,
@@ -39,6 +39,7 @@ from terminals.interop.tokens import (
     read_number,
     read_tricks,
 )
+from terminals.interop.usebio_words import with_imps
 from terminals.result import (
     Artificial,
     ArtificialSide,
@@ -289,6 +290,10 @@ class _Reader:
         else:
             self.unnamed += 1
             ns, ew = Contestant(section, self.unnamed, "NS"), Contestant(section, self.unnamed, "EW")
+        ns_points, ew_points = self._points(values)
+        marked = read_marks(values.get("Remark", ""))
+        if self.method in (Method.BUTLER, Method.CROSS_IMPS):
+            state = with_imps(state, ns_points, ew_points)
         try:
             line = ResultLine(
                 board,
@@ -297,13 +302,12 @@ class _Reader:
                 state,
                 section,
                 read_form(values.get("Remark", "")),
-                vulnerability,
+                vulnerability if marked is None else marked,
                 ns_players=players["NS"],
                 ew_players=players["EW"],
             )
         except EntryError as error:
             raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None
-        ns_points, ew_points = self._points(values)
         contract, remark = values.get("Contract", ""), values.get("Remark", "")
         read = ExchangeLine(line, score, ns_points, ew_points, contract, remark, at, self.fault)
         both = self.method is Method.MATCHPOINTS and self.points_in != "percent"
@@ -337,8 +341,9 @@ class _Reader:
         if contract_text and is_pass(contract_text):
             return PassedOut(), score
         artificial = read_artificial(contract_text) or read_artificial(values.get("Score_NS", ""))
+        adjusted = read_adjusted_note(values.get("Remark", ""))
         if artificial is not None:
-            return artificial, None
+            return adjusted if isinstance(adjusted, Artificial) else artificial, None
         if contract_text:
             try:
                 contract = read_contract(contract_text, values.get("Declarer", ""))
@@ -351,7 +356,6 @@ class _Reader:
         if score is not None:
             split = score if ns is None or ew is None else -int(ew.value)
             return Assigned((Outcome(score),), (Outcome(split),)), score
-        adjusted = read_adjusted_note(values.get("Remark", ""))
         if adjusted is not None:
             return adjusted, None
         percents = [read_number(values.get(f"Percentage_{side}", "")) for side in ("NS", "EW")]

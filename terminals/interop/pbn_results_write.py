@@ -11,12 +11,12 @@ from dealer.board import dealer_of, vulnerability_of
 from dealer.cards import card_name
 from dealer.deal import Deal
 from firmware_bridge.errors import EntryError
-from terminals.interop.adjusted_note import adjusted_note
+from terminals.interop.adjusted_note import line_note
 from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine, Published
 from terminals.interop.pbn_tables import Column, write_row
 from terminals.interop.publish import published
 from terminals.interop.usebio_write import label
-from terminals.result import Artificial, ArtificialSide, Assigned, Average, PassedOut, Played
+from terminals.result import Artificial, ArtificialSide, Average, PassedOut, Played
 from terminals.scoring.boards import Method
 
 _TOTALS = {
@@ -137,9 +137,7 @@ def _score_table(event: ExchangeEvent, lines: list[ExchangeLine]) -> list[str]:
             contract = "Pass"
         elif isinstance(result, Artificial):
             percents = [_percent(result.ns), _percent(result.ew)]
-        remark = one.note
-        if isinstance(result, Assigned) and one.score is None and not remark:
-            remark = adjusted_note(result, line.board)
+        remark = one.note or line_note(line)
         rows.append(
             write_row(
                 columns,

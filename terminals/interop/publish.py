@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from terminals.interop.adjusted_note import adjusted_note, form_note, plain_score
+from terminals.interop.adjusted_note import line_note, plain_score
 from terminals.interop.exchange import Entrant, EventKind, ExchangeEvent, ExchangeLine, ExchangePlayer, Published
-from terminals.result import Assigned, NotEntered, NotPlayed, SitOut
+from terminals.result import NotEntered, NotPlayed, SitOut
 from terminals.scoring.boards import LineScore, Method, SideScore
-from terminals.scoring.contract_score import score_ns
 from terminals.scoring.lines import Contestant, ResultLine
 from terminals.scoring.profile import Profile
 from terminals.scoring.ranking import RankRow
@@ -124,14 +123,10 @@ def _points(side: SideScore | None, profile: Profile, method: Method) -> Publish
 
 def _line(one: LineScore, board: int, profile: Profile, method: Method) -> ExchangeLine:
     result = one.line.result
-    score = plain_score(result, board)
-    if score is not None and one.line.vulnerability is not None and not isinstance(result, Assigned):
-        score = score_ns(result, board, one.line.vulnerability)  # a board marked otherwise than its number says (Law 2)
-    note = adjusted_note(result, board) if isinstance(result, Assigned) and score is None else ""
-    if one.line.form:
-        note = f"{note} {form_note(one.line.form)}".strip()
+    score = plain_score(result, board, one.line.vulnerability)
     line = credited(one.line)
-    return ExchangeLine(line, score, _points(one.ns, profile, method), _points(one.ew, profile, method), note=note)
+    points = (_points(one.ns, profile, method), _points(one.ew, profile, method))
+    return ExchangeLine(line, score, *points, note=line_note(line))
 
 
 def credited(line: ResultLine) -> ResultLine:

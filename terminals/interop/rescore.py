@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from terminals.interop.adjusted_note import without_adjusted
+from terminals.interop.adjusted_note import without_made
 from terminals.interop.audit import audit_event
 from terminals.interop.audit_values import shared_by
 from terminals.interop.exchange import ExchangeEvent
@@ -74,7 +74,7 @@ def rescored(event: ExchangeEvent, setup: SessionSetup, rulings: Sequence[Ruling
         )
         for one in made.entrants
     )
-    kept = {one.line.key: without_adjusted(one.note) for one in event.lines if one.note}
+    kept = {one.line.key: without_made(one.note) for one in event.lines if one.note}
     lines = tuple(
         replace(one, note=" ".join(filter(None, (one.note, kept.get(one.line.key, ""))))) for one in made.lines
     )

@@ -44,8 +44,8 @@ FORMAT = "firmware-bridge-results"
 VERSION = 1
 
 
-def state_as_dict(state: BoardState, board: int) -> dict[str, Any]:
-    """A board's state as JSON: ``state`` names it, the other keys belong to it."""
+def state_as_dict(state: BoardState, board: int, vulnerability: Vulnerability | None = None) -> dict[str, Any]:
+    """A board's state as JSON: ``state`` names it, the other keys belong to it. vulnerability: see ``exact_note``."""
     if isinstance(state, Played):
         out: dict[str, Any] = {
             "state": "played",
@@ -61,7 +61,7 @@ def state_as_dict(state: BoardState, board: int) -> dict[str, Any]:
     if isinstance(state, Artificial):
         return {"state": "artificial", "ns": _artificial(state.ns), "ew": _artificial(state.ew)}
     if isinstance(state, Assigned):
-        return {"state": "assigned", "ruling": adjusted_note(state, board)}
+        return {"state": "assigned", "ruling": adjusted_note(state, board, vulnerability)}
     if isinstance(state, NotPlayed):
         return {"state": "not-played", "reason": state.reason.value, "note": state.note}
     return {"state": "sit-out" if isinstance(state, SitOut) else "not-entered"}
@@ -91,7 +91,7 @@ def state_from_dict(data: Mapping[str, Any]) -> BoardState:
             found = read_adjusted_note(data["ruling"])
             if found is None:
                 raise EntryError("An assigned score can't be read.", code="bad-result")
-            return found
+            return Assigned(found.ns, found.ew)
         if kind == "not-played":
             return NotPlayed(data.get("reason", "other"), data.get("note", ""))
         if kind == "sit-out":
@@ -122,7 +122,7 @@ def _line(one: ExchangeLine) -> dict[str, Any]:
         "ns": _who(line.ns),
         "ew": _who(line.ew),
         "play": line.play,
-        "result": state_as_dict(line.result, line.board),
+        "result": state_as_dict(line.result, line.board, line.vulnerability),
         "score": one.score,
         "ns_points": None if one.ns_points is None else one.ns_points.text,
         "ew_points": None if one.ew_points is None else one.ew_points.text,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from firmware_bridge.errors import EntryError, ExitStatus
-from terminals.interop.adjusted_note import read_adjusted_note, read_form
+from terminals.interop.adjusted_note import read_adjusted_note, read_form, read_marks
 from terminals.interop.exchange import (
     MAX_LINES,
     Entrant,
@@ -40,6 +40,7 @@ from terminals.interop.tokens import (
 from terminals.interop.usebio_words import POINT_TAGS, TEAM_METHODS, event_kind, event_method, with_imps
 from terminals.interop.xml_file import parse_xml, text_of
 from terminals.result import (
+    Artificial,
     Assigned,
     BoardState,
     NotPlayed,
@@ -313,9 +314,8 @@ class _Reader:
             state = with_imps(state, ns_points, ew_points)
         note = text_of(element, "NOTES")
         try:
-            line = ResultLine(
-                board, ns, ew, state, prefix + section, read_form(note), ns_players=ns_players, ew_players=ew_players
-            )
+            form, marked = read_form(note), read_marks(note)
+            line = ResultLine(board, ns, ew, state, prefix + section, form, marked, 1, ns_players, ew_players)
         except EntryError as error:
             raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None
         return ExchangeLine(line, score, ns_points, ew_points, contract, note[:200], at, self.fault)
@@ -325,8 +325,9 @@ class _Reader:
         score_text, contract_text = text_of(element, "SCORE"), text_of(element, "CONTRACT")
         artificial = read_artificial(score_text) if score_text and read_int(score_text) is None else None
         artificial = artificial or (read_artificial(contract_text) if contract_text else None)
+        adjusted = read_adjusted_note(text_of(element, "NOTES"))
         if artificial is not None:
-            return artificial, None, contract_text
+            return adjusted if isinstance(adjusted, Artificial) else artificial, None, contract_text
         number = read_number(score_text) if score_text else None
         score = int(number.value) if number is not None and number.value.denominator == 1 else None
         if number is not None and score is None:
@@ -347,7 +348,6 @@ class _Reader:
             return Assigned(side, side), score, contract_text
         if score_text and is_pass(score_text):
             return PassedOut(), 0, contract_text
-        adjusted = read_adjusted_note(text_of(element, "NOTES"))
         if adjusted is not None:
             return adjusted, None, contract_text
         if score_text or contract_text:

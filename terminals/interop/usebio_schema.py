@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 MANY = 1_000_000
+MAX_TEXT, MAX_TEAM_NAME = 500, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Rule:
     attributes: Mapping[str, str] = field(default_factory=dict)
 
 
-_ANY = Rule(text=r"[^\x00-\x1f]{0,500}")
+_ANY = Rule(text=rf"[^\x00-\x1f]{{0,{MAX_TEXT}}}")
 _WHOLE = Rule(text=r"\d{1,7}")
 _NUMBER = Rule(text=r"-?\d{1,9}(\.\d{1,6})?")
 _LABEL = Rule(text=r"[A-Za-z0-9-]{1,16}")
@@ -75,7 +76,9 @@ RULES: dict[str, Rule] = {
     "BOARDS_PLAYED": _WHOLE,
     "PARTICIPANTS": Rule({"PAIR": (0, MANY), "PLAYER": (0, MANY), "TEAM": (0, MANY)}),
     "PAIR": Rule({"PAIR_NUMBER": (1, 1), "DIRECTION": (0, 1), **_STANDING, "PLAYER": (0, 2)}),
-    "TEAM": Rule({**_STANDING, "PLAYER": (0, 8)}, attributes={"TEAM_ID": r".{1,16}", "TEAM_NAME": r".{0,200}"}),
+    "TEAM": Rule(
+        {**_STANDING, "PLAYER": (0, 8)}, attributes={"TEAM_ID": r".{1,16}", "TEAM_NAME": rf".{{0,{MAX_TEAM_NAME}}}"}
+    ),
     "PLAYER": Rule({"PLAYER_NUMBER": (0, 1), **_STANDING, **_PERSON}),
     "PAIR_NUMBER": _LABEL,
     "PLAYER_NUMBER": _LABEL,

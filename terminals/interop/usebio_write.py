@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from dealer.cards import card_name
 from firmware_bridge.errors import EntryError
 from terminals.interop.exchange import Entrant, EventKind, ExchangeEvent, ExchangeLine, ExchangeMatch, Published
-from terminals.interop.usebio_schema import validate_usebio
+from terminals.interop.usebio_schema import MAX_TEAM_NAME, MAX_TEXT, validate_usebio
 from terminals.result import Artificial, ArtificialSide, Average, PassedOut, Played
 from terminals.scoring.boards import Method
 from terminals.scoring.lines import Contestant
@@ -75,9 +75,14 @@ def _containers(element: Element, event: ExchangeEvent) -> dict[str, Element]:
     return out
 
 
+def _clean(text: str, longest: int) -> str:
+    """XML 1.0 has no place for control characters, not even as references; line ends and tabs become spaces."""
+    kept = (c for c in " ".join(text.split()) if c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff")
+    return "".join(kept)[:longest]
+
+
 def _text(parent: Element, tag: str, text: str) -> None:
-    # XML 1.0 has no place for control characters, not even as references.
-    SubElement(parent, tag).text = "".join(c for c in text if c >= " " and not "\ud800" <= c <= "\udfff")
+    SubElement(parent, tag).text = _clean(text, MAX_TEXT)
 
 
 def _number(parent: Element, tag: str, value: Published | None) -> None:
@@ -115,7 +120,7 @@ def _entrant(parent: Element, entrant: Entrant, event: ExchangeEvent) -> None:
             _person(element, entrant, 0)
         return
     if event.kind is EventKind.TEAMS:
-        element = SubElement(parent, "TEAM", TEAM_ID=entrant.label, TEAM_NAME=entrant.name)
+        element = SubElement(parent, "TEAM", TEAM_ID=entrant.label, TEAM_NAME=_clean(entrant.name, MAX_TEAM_NAME))
         _standing(element, entrant, event)
     else:
         element = SubElement(parent, "PAIR")
