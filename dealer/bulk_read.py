@@ -130,6 +130,9 @@ def _parse(data: bytes) -> tuple[npt.NDArray[np.int64], BulkDeals]:
         raise _IrregularError
     _check_ends(text, data, starts[first == ord("[")], starts)
     padded = np.concatenate([text, np.zeros(100, dtype=np.uint8)])
+    # A tag in other letters, or the beginning of one more game behind the last: both are said by the careful reader.
+    if (padded[tags + 1] > ord("Z")).any() or ((padded[tags + 4] >= ord("A")) & (padded[tags + 4] <= ord("Z"))).any():
+        raise _IrregularError
     kind = padded[tags + 1].astype(np.int64) << 8 | padded[tags + 4]
     board = _kind(padded, tags[kind == (ord("B") << 8 | ord("r"))], b'[Board "')
     vulnerable = _kind(padded, tags[kind == (ord("V") << 8 | ord("n"))], b'[Vulnerable "')
@@ -139,6 +142,8 @@ def _parse(data: bytes) -> tuple[npt.NDArray[np.int64], BulkDeals]:
     deal = _kind(padded, dealers[is_deal], b'[Deal "')
     dealer = _kind(padded, dealers[~is_deal], b'[Dealer "')
     count = len(board)
+    if count and data.rfind(b"[Event ") > board[-1]:
+        raise _IrregularError
     if not count or not len(vulnerable) == len(deal) == len(dealer) == count or blank < count - 1:
         raise _IrregularError
     in_order = (board < dealer) & (dealer < vulnerable) & (vulnerable < deal)

@@ -25,6 +25,7 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     lines = decode_text(data, collector, max_line=1000).split("\n")
     if lines[0].strip():
         collector.note("first-line", "The first line is not empty.", 1)
+    earlier: dict[str, int] = {}
     for line, text in enumerate(lines, 1):
         text = text.strip()
         if not text:
@@ -38,6 +39,9 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
             collector.refuse("card-count", f"The board has {len(text)} cards instead of 52.", line, number)
             collector.found += 1
             continue
+        first = earlier.setdefault(text, line)
+        if first != line:  # the same hands, from another dealer on, are another deal
+            collector.note("line-repeated", f"The line is the same as line {first}.", line, number)
         cards = [_CARD[letter] for letter in text]
         start = dealer_of(number)
         hands: list[list[int]] = [[], [], [], []]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from dealer.board import Board, Vulnerability, dealer_of, vulnerability_of
@@ -143,6 +144,10 @@ class Collector:
         if not wrong or error.code != "hand-size":
             self.refuse(error.code, error.what, line, number)
 
+    def has(self, number: int) -> bool:
+        """Whether a board of this number was added."""
+        return number in self._by_number
+
     def check_law_2(
         self, number: int, dealer: Seat | None, vulnerability: Vulnerability | None, line: int | None
     ) -> None:
@@ -194,9 +199,9 @@ def decode_text(data: bytes, collector: Collector, *, max_line: int = MAX_LINE) 
             data = data.decode("utf-16").encode()
         except UnicodeError:
             raise unparsable("The file is not text.", 1) from None
-    if b"\x1a" in data[-512:]:
+    if b"\x1a" in data[-512:] or data.endswith(b"\x00"):
         stripped = data.rstrip(b"\x00\x1a\r\n ")
-        collector.note("end-mark", "The file ends with a DOS end mark.", data.count(b"\n") + 1)
+        collector.note("end-mark", "The file ends with a DOS end mark or empty bytes.", data.count(b"\n") + 1)
         data = stripped + b"\n"
     zero = data.find(b"\x00")
     if zero >= 0:
@@ -205,6 +210,8 @@ def decode_text(data: bytes, collector: Collector, *, max_line: int = MAX_LINE) 
     if cr:
         if cr != crlf or lf not in (0, crlf):
             collector.note("line-ends", "The line ends are mixed.", 1)
+        if b"\r\r\n" in data:  # CRLF that a program has turned into CRLF once more
+            data = re.sub(rb"\r+\n", b"\n", data)
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     number = 0
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -231,7 +238,7 @@ def suited_hand(text: str) -> list[int] | None:
                 return None
             seen += letter
             table = _CARD_OF[place]
-        elif letter in " .\t,":
+        elif letter in " .\t\n,":
             continue
         elif table is None or letter not in table:
             return None

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Sequence
 
 from dealer.board import Board, Vulnerability
 from dealer.cards import Seat
 from dealer.formats.api import DealFile, WriteOptions
-from dealer.formats.collect import Collector, decode_text, ranks_to_cards, unparsable, vulnerability_named
+from dealer.formats.collect import Collector, decode_text, ranks_to_cards, vulnerability_named
 
 _VULNERABLE = {Vulnerability.NONE: "-", Vulnerability.NS: "NS", Vulnerability.EW: "EW", Vulnerability.ALL: "All"}
 
@@ -28,20 +27,24 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     if text.count(";", 0, 2000) >= 16 > text.count(",", 0, 200):
         separator = ";"
         collector.note("separator", "The columns are separated by semicolons.", 1)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        for row in reader:
-            _read_row([cell.strip() for cell in row], reader.line_num, collector)
-    except csv.Error:
-        raise unparsable("The line can't be read as CSV.", reader.line_num) from None
+    for line, row_text in enumerate(text.split("\n"), 1):
+        # Line by line, so that a quotation mark too many can't swallow the next board.
+        try:
+            row = next(csv.reader([row_text], delimiter=separator, strict=True), [])
+        except csv.Error:
+            collector.found += 1
+            collector.refuse("record-syntax", "The quotation marks of the line don't match.", line)
+            continue
+        _read_row([cell.strip() for cell in row], line, collector)
     return collector.finish()
 
 
 def _read_row(row: list[str], line: int, collector: Collector) -> None:
     if not any(row):
         return
-    if len(row) < 16:
-        collector.refuse("column-count", f"The line has {len(row)} columns; 16 holdings are wanted.", line)
+    if len(row) < 16 or any(row[18:]):
+        message = f"The line has {len(row)} columns; 16 holdings, number and dealer/vulnerable are wanted."
+        collector.refuse("column-count", message, line)
         collector.found += 1
         return
     hands: list[list[int] | None] = []
@@ -51,7 +54,7 @@ def _read_row(row: list[str], line: int, collector: Collector) -> None:
             ranks = row[4 * seat + suit].upper().replace("10", "T").strip("- ")
             more = ranks_to_cards(suit, ranks)
             if more is None:
-                if collector.found == 0 and line == 1:
+                if collector.found == 0 and line == 1 and not _holds_cards(row):
                     collector.note("heading", "The first line is a heading.", 1)
                     return
                 collector.refuse("deal-syntax", f"{seat.name.title()}'s hand can't be read.", line)
@@ -73,6 +76,11 @@ def _read_row(row: list[str], line: int, collector: Collector) -> None:
         wanted = number if number is not None else collector.next_number()
         collector.check_law_2(wanted, known, vulnerability_named(vulnerable), line)
     collector.add(number, hands, line)
+
+
+def _holds_cards(row: list[str]) -> bool:
+    """True for a row that is a board, though something is wrong with it: a heading has words in most columns."""
+    return sum(bool(cell) and not cell.upper().strip("AKQJT1098765432- ") for cell in row[:16]) >= 4
 
 
 def write(boards: Sequence[Board], options: WriteOptions) -> bytes:

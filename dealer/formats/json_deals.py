@@ -56,6 +56,9 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     rows = content.get("boards") if isinstance(content.get("boards"), list) else content.get("deals")
     if not isinstance(rows, list):
         raise unparsable("The file has no list of boards.", 1)
+    told = content.get("boards")
+    if rows is not told and isinstance(told, int) and told != len(rows):
+        collector.refuse("count", f"The file says {told} boards and has {len(rows)}.")
     # A row's line is found by counting its "board" keys: one per row in what we write.
     line, position = 1, 0
     for row in rows:

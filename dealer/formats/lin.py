@@ -6,7 +6,8 @@ No specification exists. Boards are told apart by qx and md, never by pn: files 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote
 
 from dealer.board import Board, Vulnerability
 from dealer.cards import Seat
@@ -19,87 +20,145 @@ _SEATS = (Seat.SOUTH, Seat.WEST, Seat.NORTH, Seat.EAST)
 """Order of the hands in md, and the seats of dealer digits 1-4."""
 _VULNERABILITY = {"o": Vulnerability.NONE, "n": Vulnerability.NS, "e": Vulnerability.EW, "b": Vulnerability.ALL}
 _LETTER = {value: letter for letter, value in _VULNERABILITY.items()}
-_BOARD = re.compile(r"\s*(?:board|bord|rozdanie|tavola|donne|spel)?\s*(\d{1,8})\s*\Z", re.IGNORECASE)
-_ROOM = re.compile(r"\s*([oc])(\d{1,8})\b", re.IGNORECASE)
+_OF_A_BOARD = ("qx", "md", "ah", "sv")
+_BOARD = re.compile(
+    r"\s*(?:board|bord|brett|bricka|deal|hand|donne|mano|giocata|smazzata|tavola|rozdanie|spel|spil|giv)?"
+    r"\s*(?:number|no|nr|n°|#)?\s*[.:]?\s*(\d{1,8})\s*\Z",
+    re.IGNORECASE,
+)
+_ROOM = re.compile(r"\s*[oc]?(\d{1,8})\b", re.IGNORECASE)
+_DEAL = re.compile(r"\d?\s*s[akqjt0-9]*h[akqjt0-9]*d[akqjt0-9]*c[akqjt0-9]*,")
+_LINK = re.compile(r"[?&]lin=([A-Za-z]{2})\Z")
+_ESCAPED = re.compile(r"%7C|%2C", re.IGNORECASE)
 
 
 def sniff(data: bytes) -> bool:
     head = data[:65536].lstrip(b"\xef\xbb\xbf \t\r\n")
-    return b"md|" in head and re.match(rb"[A-Za-z]{2}\|", head) is not None
+    if b"lin=" in head[:2000]:
+        return b"md|" in head or b"md%7c" in head.lower()
+    return b"md|" in head and re.search(rb"(?m)^\|?[A-Za-z]{2}\|", head) is not None
 
 
 class _Group:
-    """What is known of one board so far."""
+    """What is known of one board so far. closed: its page is full, so that headings now belong to the next board."""
 
     def __init__(self, line: int) -> None:
         self.line = line
         self.values: dict[str, tuple[str, int]] = {}
+        self.closed = False
 
 
 def read(data: bytes, first_board: int = 1) -> DealFile:
     """Boards of a LIN file. Raises DealError (exit status 2) when it is no text."""
     collector = Collector("lin", first_board)
-    text = decode_text(data, collector, max_line=64 * 1024 * 1024)
+    text = _without_link(decode_text(data, collector, max_line=64 * 1024 * 1024), collector)
+    without_deal: list[tuple[int, int]] = []
     group = _Group(1)
+    for tag, value, line in _pairs(text, collector):
+        if _starts_group(tag, group):
+            _finish(group, collector, without_deal)
+            group = _Group(line)
+        if tag in _OF_A_BOARD:
+            group.values.setdefault(tag, (value.strip(), line))
+        elif tag == "pg":
+            group.closed = "md" in group.values
+        elif tag == "vg" and value.startswith("NOT FOR PLAY"):
+            collector.origin = Origin.SEEDED
+        elif tag == "vg" and value.startswith("constrained"):
+            collector.origin = Origin.CONSTRAINED
+    _finish(group, collector, without_deal)
+    for number, line in without_deal:
+        if collector.has(number):
+            collector.note("shared-deal", f"Board {number} comes again without its deal.", line, number)
+        else:
+            collector.found += 1
+            collector.refuse("deal-missing", "The board has no deal.", line, number)
+    return collector.finish()
+
+
+def _without_link(text: str, collector: Collector) -> str:
+    """The LIN that an address of BBO's hand viewer holds, or the text as it is."""
+    if _ESCAPED.search(text[:65536]) is None:
+        return text
+    collector.note("percent-codes", "Bars and commas are written as %7C and %2C, as in a link.", 1)
+    return unquote(text)
+
+
+def _pairs(text: str, collector: Collector) -> Iterator[tuple[str, str, int]]:
+    """Each tag in small letters, its value, and its line.
+
+    An explanation may hold a bar, and then values stand where tags are looked for. What is no tag is therefore taken as
+    more of the value before it, which puts the reader back in step at the next tag.
+    """
     line, position, pairs = 1, 0, 0
+    before = ""
+    linked = False
     while True:
         bar = text.find("|", position)
         if bar < 0:
             break
-        tag = text[position:bar]
-        line += tag.count("\n")
-        tag = tag.strip().lower()
-        stop = text.find("|", bar + 1)
-        if stop < 0:
-            stop = len(text)
-            if tag:
-                collector.note("bar-missing", "The last value has no bar behind it.", line)
-        value = text[bar + 1 : stop]
         pairs += 1
         if pairs > MAX_PAIRS:
             raise unparsable("There are too many tags in the file.", line, "too-many-tags")
-        if len(tag) != 2:
-            if "md" in tag[-3:]:
-                collector.refuse("tag-syntax", "A tag before a deal can't be read.", line)
-            elif tag:
-                collector.note("tag-unknown", "A tag is not two letters long and is left out.", line)
-        else:
-            if _starts_group(tag, group):
-                _finish(group, collector)
-                group = _Group(line)
-            if tag in ("qx", "md", "ah", "sv"):
-                group.values.setdefault(tag, (value.strip(), line))
-            elif tag == "vg" and value.startswith("NOT FOR PLAY"):
-                collector.origin = Origin.SEEDED
-            elif tag == "vg" and value.startswith("constrained"):
-                collector.origin = Origin.CONSTRAINED
-        line += value.count("\n")
-        position = stop + 1
-    if text[position:].strip():
-        collector.note("text-ignored", "Text after the last bar is left out.", line)
-    _finish(group, collector)
-    return collector.finish()
+        words = text[position:bar]
+        line += words.count("\n")
+        last_line = words.rpartition("\n")[2]
+        link = _LINK.search(last_line)
+        linked = linked or link is not None
+        tag = (link.group(1) if link else last_line).strip().lower()
+        if tag.isascii() and tag.isalpha() and len(tag) == 2:
+            if not link and len(tag) != len(words.strip()):
+                collector.note("text-ignored", "Text between the tags is left out.", line)
+            stop = text.find("|", bar + 1)
+            if stop < 0:
+                stop = len(text)
+                collector.note("bar-missing", "The last value has no bar behind it; the file may have been cut.", line)
+            value = text[bar + 1 : stop]
+            yield tag, value, line
+            line += value.count("\n")
+            before, position = value.strip().lower(), stop + 1
+            continue
+        if before in _OF_A_BOARD:  # a bar before it has put the tag in the place of a value
+            collector.note("tag-unknown", "A value before this tag holds a bar.", line)
+            yield before, words, line
+        elif _DEAL.match(tag) or tag.endswith("md"):
+            collector.found += 1
+            collector.refuse("tag-syntax", "A tag before a deal can't be read.", line)
+        elif tag:
+            collector.note("tag-unknown", "What is here is no tag; it is taken as more of the value before.", line)
+        before, position = "" if before in _OF_A_BOARD else tag, bar + 1
+    rest = text[position:]
+    if rest.strip() and not (linked and rest.startswith(("&", '"', "'"))):
+        line += rest[: len(rest) - len(rest.lstrip())].count("\n")
+        collector.refuse("file-cut", "The file ends in the middle of a tag.", line)
 
 
 def _starts_group(tag: str, group: _Group) -> bool:
     if tag == "qx":
         return "qx" in group.values or "md" in group.values
-    return tag in ("md", "ah", "sv") and "md" in group.values and tag in group.values
+    return tag in _OF_A_BOARD and "md" in group.values and (tag in group.values or group.closed)
 
 
-def _finish(group: _Group, collector: Collector) -> None:
-    if "md" not in group.values:
-        if "qx" in group.values:
-            collector.note("game-ignored", "A board without a deal is left out.", group.line)
-        return
-    deal, line = group.values["md"]
-    number: int | None = None
+def _number(group: _Group) -> int | None:
     if "ah" in group.values:
         match = _BOARD.match(group.values["ah"][0])
-        number = int(match.group(1)) if match else None
-    if number is None and "qx" in group.values:
-        match = _ROOM.match(group.values["qx"][0])
-        number = int(match.group(2)) if match else None
+        if match:
+            return int(match.group(1))
+    match = _ROOM.match(group.values["qx"][0]) if "qx" in group.values else None
+    return int(match.group(1)) if match else None
+
+
+def _finish(group: _Group, collector: Collector, without_deal: list[tuple[int, int]]) -> None:
+    """Add the group's board. One whose deal must be elsewhere in the file goes to ``without_deal`` with its line."""
+    number = _number(group)
+    if "md" not in group.values:
+        if "qx" in group.values:
+            if number is not None:
+                without_deal.append((number, group.line))
+            else:
+                collector.note("game-ignored", "A board without number and deal is left out.", group.line)
+        return
+    deal, line = group.values["md"]
     wanted = number if number is not None else collector.next_number()
     dealer, body = (deal[:1], deal[1:]) if deal[:1].isdigit() else ("", deal)
     if dealer in ("1", "2", "3", "4"):

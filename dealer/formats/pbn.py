@@ -39,18 +39,28 @@ _TOKEN = re.compile(
     |(?P<text>(?:"[^"\n]*"|[^\s\[{;"]|"[^"\n]*)[^\s\[{;"]*)""",
     re.VERBOSE,
 )
-_REST_OF_LINE = re.compile(r"[^\n\[{;]*")
+_REST_OF_LINE = re.compile(r'(?:[^\n\[{;"]|"[^"\n]*")*')
 _QUOTES_INSIDE = re.compile(r'\[\s*([A-Za-z0-9_]+)[ \t]+"([^\n]*)"[ \t]*\][ \t]*(?=\n|\Z)')
 _COMMENTED = re.compile(
     r"""\[(?:\s|;[^\n]*\n|\{[^}]*\})*(?P<name>[A-Za-z0-9_]+)(?:\s|;[^\n]*\n|\{[^}]*\})*
     "(?P<value>(?:[^"\\\n]|\\.)*)"(?:\s|;[^\n]*\n|\{[^}]*\})*\]""",
     re.VERBOSE,
 )
-_DEAL = re.compile(r"\s*([NESWnesw])\s*:\s*(\S.*?)\s*\Z", re.DOTALL)
+_DEAL = re.compile(r"\s*(N(?:orth)?|E(?:ast)?|S(?:outh)?|W(?:est)?)\s*:\s*(\S.*?)\s*\Z", re.DOTALL | re.IGNORECASE)
 _SET_LINE = re.compile(
     r"%\s*Firmware Bridge set (?P<id>[0-9a-f]{1,64}) origin (?P<origin>\w+)(?: fingerprint (?P<fp>\S+))?"
 )
 _SYMBOLS = str.maketrans("♠♥♦♣", "SHDC")
+_SEAT_NAMES = frozenset({"N", "E", "S", "W", "NORTH", "EAST", "SOUTH", "WEST"})
+_OTHER_CASE = {
+    spelt: name
+    for name in ("Event", "Site", "Date", "Board", "Dealer", "Vulnerable", "Deal")
+    for spelt in (name.lower(), name.upper())
+}
+"""Tag names in small or capital letters only, as some programs write them."""
+_FIRST_TAGS = frozenset({"Event", "Site", "Date"})
+"""Those that come before Board in export format."""
+_PLAYED_TAGS = frozenset({"Declarer", "Contract", "Result", "Auction", "Play", "Score"})
 _RESULT_TAGS = frozenset({"Declarer", "Contract", "Result", "Auction", "Play", "Score", "West", "North"})
 
 
@@ -84,7 +94,7 @@ def parse_games(text: str, collector: Collector, *, keep_sections: bool = False)
     """
     previous: dict[str, str] = {}
     sticky: dict[str, str] = {}
-    for game in _split_games(text, collector, keep_sections):
+    for game in _whole_games(_split_games(text, collector, keep_sections), collector):
         for name, value in game.tags.items():
             if value in ("#", "##"):
                 inherited = previous.get(name)
@@ -105,12 +115,38 @@ def parse_games(text: str, collector: Collector, *, keep_sections: bool = False)
         yield game
 
 
+def _whole_games(pieces: Iterator[PbnGame], collector: Collector) -> Iterator[PbnGame]:
+    """Games that empty lines have torn apart put together again: a number without a deal or a result, and then a deal
+    without a number. No tag may be there twice.
+    """
+    torn: PbnGame | None = None
+    for piece in pieces:
+        if torn is not None:
+            if "Board" not in piece.tags and not torn.tags.keys() & piece.tags.keys():
+                torn.tags.update(piece.tags)
+                torn.lines.update(piece.lines)
+                torn.sections.update(piece.sections)
+                if "Deal" in piece.tags:
+                    collector.note("game-torn", "An empty line is inside this game.", torn.line)
+                    yield torn
+                    torn = None
+                continue
+            yield torn
+            torn = None
+        if "Board" in piece.tags and "Deal" not in piece.tags and not _PLAYED_TAGS & piece.tags.keys():
+            torn = piece
+        else:
+            yield piece
+    if torn is not None:
+        yield torn
+
+
 def _split_games(text: str, collector: Collector, keep_sections: bool) -> Iterator[PbnGame]:
     game: PbnGame | None = None
     section: list[str] | None = None
     in_section = False
     position, line, tags, tag_line, noted_line = 0, 1, 0, 0, 0
-    line_is_blank, told_text = True, False
+    line_is_blank, told_text, told_case = True, False, False
     end = len(text)
     match_token, match_rest = _TOKEN.match, _REST_OF_LINE.match
     while position < end:
@@ -170,6 +206,11 @@ def _split_games(text: str, collector: Collector, keep_sections: bool) -> Iterat
             match, position = inner, inner.end()
         else:
             name, value = match.group("name"), match.group("value")
+        if name in _OTHER_CASE:
+            name = _OTHER_CASE[name]
+            if not told_case:
+                collector.note("tag-case", "Tag names are in small or in capital letters only.", line)
+                told_case = True
         tags += 1
         if tags > MAX_TAGS:
             raise unparsable("There are too many tags in the file.", line, "too-many-tags")
@@ -222,7 +263,9 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     collector = Collector("pbn", first_board)
     text = decode_text(data, collector)
     last_number: int | None = None
+    ignored: PbnGame | None = None
     for game in parse_games(text, collector):
+        ignored = None
         if "Contract" in game.tags:
             _check_contract(game, collector)
         _take_words(game, collector)
@@ -237,6 +280,7 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
                 collector.refuse("deal-missing", "The board has no deal.", game.lines["Board"], number)
             else:
                 collector.note("game-ignored", "A game without board and deal is left out.", game.line)
+                ignored = game
             continue
         line = game.lines["Deal"]
         wanted = number if number is not None else collector.next_number()
@@ -247,6 +291,8 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
         last_number = wanted
         _check_law_2(game, wanted, collector)
         collector.add(number, hands, line)
+    if ignored is not None and collector.found and ignored.tags.keys() <= _FIRST_TAGS:
+        collector.refuse("file-cut", "The file ends at the beginning of a game.", ignored.line)
     return collector.finish()
 
 
@@ -281,8 +327,12 @@ def _check_contract(game: PbnGame, collector: Collector) -> None:
 
 def _check_law_2(game: PbnGame, number: int, collector: Collector) -> None:
     dealer = game.tags.get("Dealer", "").strip().upper()
-    if len(dealer) == 1 and dealer in "NESW":
-        collector.check_law_2(number, Seat.from_letter(dealer), None, game.lines["Dealer"])
+    if dealer in _SEAT_NAMES:
+        if len(dealer) > 1:
+            collector.note(
+                "seat-name", f"Dealer means {dealer[0]} and is written otherwise.", game.lines["Dealer"], number
+            )
+        collector.check_law_2(number, Seat.from_letter(dealer[0]), None, game.lines["Dealer"])
     elif dealer not in ("", "?"):
         collector.note(
             "dealer-unknown", "The Dealer tag can't be read; the number decides.", game.lines["Dealer"], number
@@ -309,7 +359,9 @@ def _hands(text: str, line: int, number: int, collector: Collector) -> list[list
         message = "The Deal tag can't be read: a first seat, a colon and four hands are wanted."
         collector.refuse("deal-syntax", message, line, number)
         return None
-    start = Seat.from_letter(match.group(1))
+    start = Seat.from_letter(match.group(1)[0])
+    if len(match.group(1)) > 1:
+        collector.note("seat-name", f"The first hand is {start.name.title()}'s and said in a word.", line, number)
     hands: list[list[int] | None] = [None] * 4
     for offset, part in enumerate(parts):
         seat = Seat((start + offset) % 4)
@@ -340,9 +392,12 @@ def _plain_hand(part: str) -> list[int] | None:
 
 def _odd_hand(part: str, seat: Seat, line: int, number: int, collector: Collector) -> list[int] | None:
     plain = part.translate(_SYMBOLS).upper().replace("10", "T")
+    if "-" in plain:
+        plain = ".".join("" if suit == "-" else suit for suit in plain.split("."))
     cards = _plain_hand(plain)
     if cards is not None:
-        collector.note("rank-letters", f"{seat.name.title()}'s hand has small letters or 10 for T.", line, number)
+        message = f"{seat.name.title()}'s hand has small letters, 10 for T, or a dash for a void."
+        collector.note("rank-letters", message, line, number)
         return cards
     if any(letter in plain for letter in "SHDC"):
         cards = suited_hand(plain)
