@@ -16,6 +16,9 @@ from firmware_bridge.db import Connection
 READER = "data-connector/"
 """Name of the outbox reader of one event, followed by the event."""
 MAX_ID = (1 << 63) - 1
+CLEARED, OWN = 1, 2
+"""What ``cleared`` of an item says: the program wanted its queues empty; it told this itself, so that only polls for
+everything give it; 0 for all others."""
 _REWRITTEN = ("", "", "rewritten", "")
 
 
@@ -150,33 +153,65 @@ def states(connection: Connection, event: str, session: str, kind: str) -> dict[
 # --- queues ------------------------------------------------------------------------------------------------------
 
 
-def add_item(connection: Connection, event: str, session: str, kind: str, key: str, body: str) -> None:
-    """One more thing for the program, and from now on the last state of its key."""
+def add_item(
+    connection: Connection, event: str, session: str, kind: str, key: str, body: str, cleared: int = 0
+) -> None:
+    """One more thing for the program, and from now on the last state of its key. cleared: OWN for its own words."""
     connection.execute(
-        "INSERT INTO program_item (event, session, kind, key, body) VALUES (?, ?, ?, ?, ?)",
-        (event, session, kind, key, body),
+        "INSERT INTO program_item (event, session, kind, key, body, cleared) VALUES (?, ?, ?, ?, ?, ?)",
+        (event, session, kind, key, body, cleared),
     )
     put_state(connection, event, session, kind, key, body)
 
 
+def keys(connection: Connection, event: str, session: str, kind: str) -> dict[str, bool]:
+    """Keys of a queue's items, and whether the program will be told one of that key (again) by polls for news."""
+    rows = connection.execute(
+        "SELECT key, MAX(cleared = 0 AND id > ?) FROM program_item WHERE event = ? AND session = ? AND kind = ?"
+        " GROUP BY key",
+        (mark(connection, event, session, kind).accepted, event, session, kind),
+    ).fetchall()
+    return {str(key): bool(waits) for key, waits in rows}
+
+
+def put_own(
+    connection: Connection, event: str, session: str, kind: str, key: str, body: str, known: Mapping[str, bool]
+) -> None:
+    """What the program itself told. It is no news to it, but it comes behind older news of the same key wherever that
+    is told, so that the last that the program hears of a key is what stands. known: see ``keys``."""
+    if key in known and state(connection, event, session, kind, key) != body:
+        add_item(connection, event, session, kind, key, body, 0 if known[key] else OWN)
+    else:
+        put_state(connection, event, session, kind, key, body)
+
+
 def items(
-    connection: Connection, event: str, session: str, kind: str, after: int = 0, upto: int = MAX_ID, limit: int = -1
+    connection: Connection,
+    event: str,
+    session: str,
+    kind: str,
+    after: int = 0,
+    upto: int = MAX_ID,
+    limit: int = -1,
+    own: bool = False,
 ) -> list[Item]:
     """Items of a queue that were not cleared, with an id above ``after`` and at most ``upto``, in order; the first
-    ``limit`` of them, -1 for all."""
-    rows = connection.execute(
-        "SELECT id, body FROM program_item"
-        " WHERE event = ? AND session = ? AND kind = ? AND cleared = 0 AND id > ? AND id <= ? ORDER BY id LIMIT ?",
-        (event, session, kind, after, upto, limit),
-    ).fetchall()
-    return [Item(*row) for row in rows]
+    ``limit`` of them, -1 for all. own: those too that the program itself told."""
+    rows = []
+    for cleared in (0, OWN) if own else (0,):
+        rows += connection.execute(
+            "SELECT id, body FROM program_item"
+            " WHERE event = ? AND session = ? AND kind = ? AND cleared = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?",
+            (event, session, kind, cleared, after, upto, limit),
+        ).fetchall()
+    return [Item(*row) for row in sorted(rows)[: None if limit < 0 else limit]]
 
 
 def newest(connection: Connection, event: str, session: str, kind: str) -> int:
     """The highest id of a queue's items that were not cleared, 0 without any."""
     row = connection.execute(
-        "SELECT MAX(id) FROM program_item WHERE event = ? AND session = ? AND kind = ? AND cleared = 0",
-        (event, session, kind),
+        "SELECT MAX(id) FROM program_item WHERE event = ? AND session = ? AND kind = ? AND cleared IN (0, ?)",
+        (event, session, kind, OWN),
     ).fetchone()
     return 0 if row is None or row[0] is None else int(row[0])
 
@@ -215,21 +250,23 @@ def clear_queues(connection: Connection, club: str) -> int:
     What no program has seen yet stays, and ``restore_queues`` brings the rest back.
     """
     where = (
-        " WHERE cleared = 0 AND event IN (SELECT event FROM program_event WHERE club = ?)"
+        f" WHERE cleared IN (0, {OWN}) AND event IN (SELECT event FROM program_event WHERE club = ?)"
         " AND id <= (SELECT delivered FROM program_mark AS m WHERE m.event = program_item.event"
         " AND m.session = program_item.session AND m.kind = program_item.kind)"
     )
     count = int(connection.execute(f"SELECT COUNT(*) FROM program_item{where}", (club,)).fetchone()[0])
-    connection.execute(f"UPDATE program_item SET cleared = 1{where}", (club,))
+    connection.execute(f"UPDATE program_item SET cleared = cleared + {CLEARED}{where}", (club,))
     _rewrite(connection)
     return count
 
 
 def restore_queues(connection: Connection, club: str) -> int:
     """Undo ``clear_queues``: the items are in the "all" queues again; gives how many."""
-    where = " WHERE cleared = 1 AND event IN (SELECT event FROM program_event WHERE club = ?)"
+    where = (
+        f" WHERE cleared IN ({CLEARED}, {OWN + CLEARED}) AND event IN (SELECT event FROM program_event WHERE club = ?)"
+    )
     count = int(connection.execute(f"SELECT COUNT(*) FROM program_item{where}", (club,)).fetchone()[0])
-    connection.execute(f"UPDATE program_item SET cleared = 0{where}", (club,))
+    connection.execute(f"UPDATE program_item SET cleared = cleared - {CLEARED}{where}", (club,))
     _rewrite(connection)
     return count
 

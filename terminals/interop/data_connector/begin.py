@@ -10,9 +10,10 @@ from terminals.interop.data_connector.context import Answer, Context
 from terminals.interop.data_connector.deals import keep_deals
 from terminals.interop.data_connector.envelope import Refusal, ok
 from terminals.interop.data_connector.numbers import ErrorType, InitFlag
-from terminals.interop.data_connector.people import put_players, put_seats
+from terminals.interop.data_connector.people import put_players, put_seats, queue_people
 from terminals.interop.data_connector.program_settings import with_program_settings
 from terminals.interop.data_connector.puts import keep_settings, take_settings
+from terminals.interop.data_connector.queues import advance
 from terminals.interop.data_connector.shapes import ADD_SESSION, CONTINUE, INIT, Dto, dumps
 from terminals.interop.data_connector.structure import Seats, Structure
 from terminals.scoring.boards import Method
@@ -52,7 +53,9 @@ def initialize(context: Context) -> Answer:
     event = _new_id(context, guid) if anew or known is None else known.event
     structure = Structure.new(event, guid, context.request.club)
     if known is not None and not anew:
-        _keep_offsets(structure, Structure.load(known), dto)
+        there = Structure.load(known)
+        _queue_news(context, there)
+        _keep_offsets(structure, there, dto)
     seats = _seats_by_section(dto)
     for session in dto["Sessions"]:
         structure.add_session(session, seats)
@@ -170,6 +173,13 @@ def _keep_offsets(structure: Structure, known: Structure, dto: Dto) -> None:
     """Sections that stay keep the numbers and letters that their results were stored under."""
     wanted = {one["Letters"].strip() for each in dto["Sessions"] for one in validate.sections_of(each)}
     structure.adopt(known, wanted)
+
+
+def _queue_news(context: Context, structure: Structure) -> None:
+    """What happened at the tables until now is told as the event was then; what the program says is the later word."""
+    advance(context.connection, structure)
+    for session in structure.guids:
+        queue_people(context.connection, structure, session)
 
 
 def _keep_loads(context: Context, structure: Structure, dto: Dto) -> None:

@@ -137,7 +137,7 @@ class Connector:
         kind, everything = QUEUES[Command(request.command)]
         queue = (self._structure(connection, request, caller).event, request.session, kind)
         mark = store.mark(connection, *queue)
-        found = self._delivery.take(connection, queue, 0 if everything else mark.accepted, mark.delivered)
+        found = self._delivery.take(connection, queue, None if everything else mark.accepted, mark.delivered)
         return None if found is None else Reply(QUEUE_TYPES[kind], "", last=found[1], wire=found[0])
 
     def handle(self, connection: Connection, request: Request, caller: Caller) -> Answer:
@@ -193,7 +193,7 @@ class Connector:
         self.settle(connection, request, caller)
         queue = (self._structure(connection, request, caller).event, request.session, kind)
         after = 0 if everything else store.mark(connection, *queue).accepted
-        return _items(kind, store.items(connection, *queue, after))
+        return _items(kind, store.items(connection, *queue, after, own=everything))
 
     def _accept_nothing(self, connection: Connection, request: Request, caller: Caller, kind: str) -> Reply | None:
         structure = self._structure(connection, request, caller)

@@ -29,10 +29,12 @@ def deal_key(letters: str, board: int) -> str:
 
 def keep_deals(connection: Connection, structure: Structure, rows: Sequence[Dto]) -> None:
     """The program tells deals; a later one of the same board takes its place."""
+    event = structure.event
+    known = {one: store.keys(connection, event, one, "deal") for one in {dto["SessionGuid"] for dto in rows}}
     for dto in rows:
-        letters = (dto["SectionLetters"] or "").strip()
+        letters, session = (dto["SectionLetters"] or "").strip(), dto["SessionGuid"]
         key = deal_key(letters, dto["BoardNumber"])
-        store.put_state(connection, structure.event, dto["SessionGuid"], "deal", key, dumps(dto))
+        store.put_own(connection, event, session, "deal", key, dumps(dto), known[session])
 
 
 def deals_of(connection: Connection, event: str) -> dict[str, dict[int, Deal]]:

@@ -35,19 +35,20 @@ class Delivery:
 
     def __init__(self, entries: int = 64, size: int = 64 << 20) -> None:
         self._entries, self._size = entries, size
-        self._known: OrderedDict[tuple[Queue, int], _Known] = OrderedDict()
+        self._known: OrderedDict[tuple[Queue, int | None], _Known] = OrderedDict()
 
-    def take(self, connection: Connection, queue: Queue, after: int, upto: int) -> tuple[bytes, int] | None:
+    def take(self, connection: Connection, queue: Queue, after: int | None, upto: int) -> tuple[bytes, int] | None:
         """(JSON list inside a JSON string, id of its last item or 0) of the items above ``after`` up to ``upto``.
 
-        None: not all is read yet; ask again, after others had their turn.
+        after: None for everything, with what the program itself told. Gives None when not all is read yet; ask again,
+        after others had their turn.
         """
         stamp = store.rewritten(connection)
         known = self._known.get((queue, after))
         if known is None or known.stamp != stamp or known.last > upto:
-            known = self._known[queue, after] = _Known(stamp, after)
+            known = self._known[queue, after] = _Known(stamp, after or 0)
         self._known.move_to_end((queue, after))
-        found = store.items(connection, *queue, known.last, upto, STEP)
+        found = store.items(connection, *queue, known.last, upto, STEP, own=after is None)
         for item in found:
             if known.text:
                 known.text += b","

@@ -31,10 +31,11 @@ def full_name(dto: Dto) -> str:
 def put_players(connection: Connection, structure: Structure, session: str, rows: Sequence[Dto]) -> None:
     """Add or change players; who sits already gets the new name."""
     names = {}
+    told = store.keys(connection, structure.event, session, "player")
     for dto in rows:
         number = dto["PlayerNumber"].strip()
         names[number] = full_name(dto)
-        store.put_state(connection, structure.event, session, "player", number, dumps(dto))
+        store.put_own(connection, structure.event, session, "player", number, dumps(dto), told)
     ours = {section.letter for section in structure.sections(session)}
     for person in desk.people(connection, structure.event):
         name = names.get(person.number)
@@ -53,6 +54,7 @@ def unknown_numbers(connection: Connection, structure: Structure, session: str, 
 def put_seats(connection: Connection, structure: Structure, session: str, rows: Sequence[Dto]) -> None:
     """Who sits where; players must have been told before."""
     known = store.states(connection, structure.event, session, "player")
+    told = store.keys(connection, structure.event, session, "seat")
     places: dict[str, dict[tuple[int, int, int], tuple[int, str]]] = {}
     explicit: dict[str, Section] = {}
     for dto in rows:
@@ -60,7 +62,7 @@ def put_seats(connection: Connection, structure: Structure, session: str, rows: 
         if section is None:
             continue
         key = seat_key(section.letters, dto["TableNumber"], dto["RoundNumber"], dto["Direction"])
-        store.put_state(connection, structure.event, session, "seat", key, dumps(dto))
+        store.put_own(connection, structure.event, session, "seat", key, dumps(dto), told)
         if section.movement is None:
             continue
         if dto["RoundNumber"] > 1 and section.movement.format is not Format.INDIVIDUAL:

@@ -11,10 +11,19 @@ from terminals.interop.data_connector.context import Answer, Context, Message
 from terminals.interop.data_connector.deals import keep_deals
 from terminals.interop.data_connector.envelope import Refusal, ok
 from terminals.interop.data_connector.numbers import CallStatus, ErrorType, GameType
-from terminals.interop.data_connector.people import put_players, put_seats, unknown_numbers
+from terminals.interop.data_connector.people import put_players, put_seats, queue_people, unknown_numbers
 from terminals.interop.data_connector.program_settings import with_program_settings
 from terminals.interop.data_connector.queues import PROGRAM, advance, call_key
-from terminals.interop.data_connector.result_rows import Section, from_dtos, is_known, is_planned, place_of, play_of
+from terminals.interop.data_connector.result_rows import (
+    Section,
+    from_dtos,
+    is_known,
+    is_planned,
+    is_told,
+    place_of,
+    play_of,
+    to_dto,
+)
 from terminals.interop.data_connector.shapes import (
     BM2,
     CALL,
@@ -63,14 +72,16 @@ def put_results(context: Context) -> Answer:
     messages = []
     for (letters, table, _, board), told in boards.items():
         section = context.section(structure, letters)
-        words = _put_board(director, section, told, current)
+        words = _put_board(context, director, section, told, current)
         if words:
             messages.append(Message(f"Board {board}: {words}", section_number(section.letter), table))
     advance(context.connection, structure)
     return Answer(ok("Results were taken."), messages=tuple(messages))
 
 
-def _put_board(director: Director, section: Section, rows: Sequence[Dto], current: Sequence[CurrentResult]) -> str:
+def _put_board(
+    context: Context, director: Director, section: Section, rows: Sequence[Dto], current: Sequence[CurrentResult]
+) -> str:
     """Give one board its result; words for its table, "" when nothing changed."""
     last = rows[-1]
     key = f"{section.letters}/{last['TableNumber']}/{last['RoundNumber']}/{last['BoardNumber']}"
@@ -86,6 +97,12 @@ def _put_board(director: Director, section: Section, rows: Sequence[Dto], curren
         for row in there:
             director.erase(row.play)
         return "the result was erased by the scoring program." if there else ""
+    for row in there if len(there) == 1 else ():
+        if row.content is not None and is_told(
+            section, row.play, row.content, rows, place_of(section, row.play, row.round, row.table)
+        ):
+            # Programs send again what they were told; what they could not be told must not be lost by that.
+            return ""
     play = play_of(section, last)
     assert play is not None
     wanted = from_dtos([dto for dto in rows if not dto["IsDeleted"]])
@@ -94,9 +111,21 @@ def _put_board(director: Director, section: Section, rows: Sequence[Dto], curren
             director.erase(row.play)
         elif _says(row.content, wanted):
             return ""
+    _tell_replaced(context, section, there, wanted)
     place = (0, 0) if is_planned(section, play) else (last["RoundNumber"], last["TableNumber"])
     director.rule(play, wanted, place=place)
     return f"the scoring program says {wanted}."
+
+
+def _tell_replaced(context: Context, section: Section, there: Sequence[CurrentResult], wanted: BoardState) -> None:
+    """The desk hears of a ruling that the program could not be told and has now replaced."""
+    for row in there:
+        place = place_of(section, row.play, row.round, row.table)
+        if row.content is None or not to_dto(section, "", row.play, row.content, place).lost:
+            continue
+        where = f"section {section.letter}, table {place.table}, board {place.board}"
+        text = f"The scoring program replaced {row.content} by {wanted} ({where}). Make the ruling again if it stands."
+        context.tell(f"replaced {row.play} {row.number}", text)
 
 
 def _says(content: BoardState | None, wanted: BoardState) -> bool:
@@ -114,7 +143,9 @@ def _says(content: BoardState | None, wanted: BoardState) -> bool:
 def put_player_data(context: Context) -> Answer:
     """PutPlayerData."""
     rows = context.rows(PLAYER, validate_data.player)
-    put_players(context.connection, context.structure(), context.request.session, rows)
+    structure = context.structure()
+    queue_people(context.connection, structure, context.request.session)
+    put_players(context.connection, structure, context.request.session, rows)
     return Answer(ok("Players were taken."))
 
 
@@ -129,6 +160,8 @@ def put_participations(context: Context) -> Answer:
     unknown = unknown_numbers(context.connection, structure, context.request.session, rows)
     if unknown:
         raise Refusal(ErrorType.ENTRY_UNKNOWN, *(f"There is no player {number[:40]}." for number in unknown))
+    # What was changed at the tables until now comes first: the program's word is the later one.
+    queue_people(context.connection, structure, context.request.session)
     put_seats(context.connection, structure, context.request.session, rows)
     changed = _seat_individuals(context, structure, {(dto["SectionLetters"] or "").strip() for dto in rows})
     setup = context.save_structure(structure, changed) if changed else None
@@ -226,6 +259,7 @@ def put_calls(context: Context) -> Answer:
         if section.movement is not None and dto["TableNumber"] > section.movement.tables:
             raise Refusal(ErrorType.MOVEMENT, f"There is no table {section.letters}{dto['TableNumber']}.")
     advance(context.connection, structure)
+    told = store.keys(context.connection, structure.event, context.request.session, "call")
     messages = []
     for section, dto in zip(sections, rows, strict=True):
         key, body = call_key(section.letters, dto["TableNumber"]), dumps(dto)
@@ -237,7 +271,7 @@ def put_calls(context: Context) -> Answer:
         kind = "call" if status is CallStatus.LAUNCHED else "call-answered"
         place = {"section": section.letter, "table": dto["TableNumber"], "round": dto["RoundNumber"]}
         context.log(structure, kind, state=state, **place)
-        store.put_state(context.connection, structure.event, context.request.session, "call", key, body)
+        store.put_own(context.connection, structure.event, context.request.session, "call", key, body, told)
         words = _CALL_WORDS.get(status, "")
         if words:
             messages.append(Message(words, section_number(section.letter), dto["TableNumber"]))

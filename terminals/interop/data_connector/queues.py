@@ -1,7 +1,8 @@
 """From our outbox to the queues of a scoring program: each change of a result and each call becomes one item, once.
 
 Everything happens inside a transaction of the caller, and the position in the outbox is part of it: after a crash the
-same items are made again, or none. What the program itself told is known to it and makes no item.
+same items are made again, or none. What the program itself told is known to it: it comes once more only behind older
+news of the same board (``store.put_own``).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def advance(connection: Connection, structure: Structure, limit: int | None = No
     event, name = structure.event, store.READER + structure.event
     position = results.reader_position(connection, name)
     histories: dict[PlayKey, list[ResultEvent]] = {}
+    told_of: dict[str, dict[str, bool]] = {}
     left = limit
     while rows := results.outbox_after(connection, event, position, _STEP if left is None else min(_STEP, left)):
         left = None if left is None else left - len(rows)
@@ -54,15 +56,20 @@ def advance(connection: Connection, structure: Structure, limit: int | None = No
         for number, kind, subject in rows:
             position = number
             if kind == "result" and subject in made:
-                _result(connection, structure, made[subject], histories)
+                _result(connection, structure, made[subject], histories, told_of)
             elif kind == "desk" and subject in said:
                 _desk_item(connection, structure, said[subject])
     results.set_reader_position(connection, name, position)
 
 
 def _result(
-    connection: Connection, structure: Structure, event: ResultEvent, histories: dict[PlayKey, list[ResultEvent]]
+    connection: Connection,
+    structure: Structure,
+    event: ResultEvent,
+    histories: dict[PlayKey, list[ResultEvent]],
+    told_of: dict[str, dict[str, bool]],
 ) -> None:
+    """told_of: session -> ``store.keys``, as far as they were looked up."""
     section = structure.section_of(event.play.section)
     if section is None:
         return
@@ -92,9 +99,12 @@ def _result(
     if known == body:
         return
     if event.actor == PROGRAM:
-        store.put_state(connection, structure.event, session, "result", key, body)
+        if session not in told_of:
+            told_of[session] = store.keys(connection, structure.event, session, "result")
+        store.put_own(connection, structure.event, session, "result", key, body, told_of[session])
         return
     store.add_item(connection, structure.event, session, "result", key, body)
+    told_of.get(session, {})[key] = True
     _tell(connection, section, place, told)
 
 

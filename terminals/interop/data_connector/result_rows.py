@@ -192,6 +192,23 @@ def _average(side: ArtificialSide) -> Average | None:
     return side if isinstance(side, Average) else _PERCENTS.get(side.percent)
 
 
+def is_told(section: Section, play: PlayKey, content: BoardState, rows: Sequence[Dto], place: Place) -> bool:
+    """Whether a program's rows of one board say what it is told of this play.
+
+    It may know less than we do: no lead, not why a board was not played, nothing of a weighted score.
+    """
+    dto = rows[-1]
+    if dto["IsDeleted"] or any(row["ScoringDirection"] != 3 for row in rows if not row["IsDeleted"]):
+        return False
+    told = to_dto(section, dto["SessionGuid"], play, content, place).dto
+    names = ["PairNorthSouth", "PairEastWest", "Level"]
+    if told["Level"] >= 1:
+        names += ["DeclaringPair", "DeclarerDirection", "Denomination", "Stake", "TotalTricks"]
+    if told["Level"] >= 1 and dto["LeadCardRank"]:
+        names += ["LeadCardRank", "LeadCardSuit"]
+    return all(dto[name] == told[name] for name in names)
+
+
 # --- from the program --------------------------------------------------------------------------------------------
 
 

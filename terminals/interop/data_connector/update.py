@@ -11,7 +11,7 @@ from terminals.interop.data_connector.checks import is_blank
 from terminals.interop.data_connector.context import Answer, Context
 from terminals.interop.data_connector.envelope import Refusal, Reply, ok
 from terminals.interop.data_connector.numbers import DataType, ErrorType
-from terminals.interop.data_connector.people import put_players, put_seats
+from terminals.interop.data_connector.people import put_players, put_seats, queue_people
 from terminals.interop.data_connector.queues import PROGRAM, advance
 from terminals.interop.data_connector.result_rows import Section, place_of
 from terminals.interop.data_connector.shapes import GROUP, MANAGE, SECTION, SECTION_UPDATE, TABLE, Dto, blank, dumps
@@ -40,6 +40,7 @@ def update_movement(context: Context) -> Answer:
     if known is not None and structure.session_of(known) != context.request.session:
         raise Refusal(ErrorType.VALIDATION, "Another session has a section with these letters.")
     advance(context.connection, structure)
+    queue_people(context.connection, structure, context.request.session)
     if dto["IsDeleted"]:
         return _delete(context, structure, known, letters)
     _check_group(structure, dto)

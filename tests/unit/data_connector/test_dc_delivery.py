@@ -46,7 +46,8 @@ def test_memory_and_store_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
             act = chance.random()
             if act < 0.5:
                 for _ in range(chance.choice([1, 1, 4])):
-                    store.add_item(connection, *queue, str(chance.random()), chance.choice(WORDS))
+                    own = store.OWN if chance.random() < 0.3 else 0
+                    store.add_item(connection, *queue, str(chance.random()), chance.choice(WORDS), own)
             elif act < 0.53:
                 store.clear_queues(connection, queue[0])
             elif act < 0.56:
@@ -55,10 +56,10 @@ def test_memory_and_store_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                 store.erase_bodies(connection, {WORDS[0]: WORDS[1]})
             newest = store.newest(connection, *queue)
             upto = chance.choice([newest, newest, max(0, newest - 2), 0])
-            after = chance.choice([0, max(0, upto - 3), upto])
+            after = chance.choice([None, 0, max(0, upto - 3), upto])
             if chance.random() < 0.3:
-                store.set_mark(connection, *queue, store.Mark(upto, after))
-            expected = store.items(connection, *queue, after, upto)
+                store.set_mark(connection, *queue, store.Mark(upto, after or 0))
+            expected = store.items(connection, *queue, after or 0, upto, own=after is None)
         bodies, last = told(memory, database._connection, queue, after, upto)
         assert bodies == [json.loads(item.body) for item in expected]
         assert last == (expected[-1].id if expected else 0)
@@ -71,7 +72,7 @@ def test_what_is_known_is_not_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     database = Database.open(tmp_path / "events.db", MIGRATIONS, synchronous="OFF")
     queue, memory, read = QUEUES[0], Delivery(), []
     real = store.items
-    monkeypatch.setattr(store, "items", lambda *words: read.append(found := real(*words)) or found)
+    monkeypatch.setattr(store, "items", lambda *words, **more: read.append(found := real(*words, **more)) or found)
     with database.transaction() as connection:
         for number in range(2500):
             store.add_item(connection, *queue, str(number), WORDS[0])
