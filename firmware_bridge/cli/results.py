@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from firmware_bridge.cli.out_file import OutFile
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.results_combine import combine
 from firmware_bridge.cli.results_paper import enter, slips
@@ -127,7 +128,7 @@ def _written(event: ExchangeEvent, name: str) -> bytes:
 @results.command("print")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("what", type=click.Choice(["ranking", "travellers", "scorecards"]))
-@click.option("--out", required=True, type=click.Path(dir_okay=False), help="PDF to write.")
+@click.option("--out", required=True, type=OutFile(".pdf"), help="PDF to write.")
 @click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True)
 @command("results print")
 def print_command(file: Path, what: str, out: str, paper: str) -> Outcome:

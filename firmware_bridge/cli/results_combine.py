@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from firmware_bridge.cli.out_file import OutFile
 from firmware_bridge.cli.output import Outcome, command
 
 
 @click.command("combine")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(dir_okay=False), help="JSON file to write.")
+@click.option("--out", required=True, type=OutFile(".json"), help="JSON file to write.")
 @click.option("--sessions", is_flag=True, help="The files are sessions of one event, not sections of one evening.")
 @click.option("--window", type=click.Choice(["session", "stage"]), help="Of Law 12C2(c), in place of the profile's.")
 @click.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from firmware_bridge.cli.out_file import OutFile
 from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.errors import ConfigError, EntryError
 
@@ -46,7 +47,7 @@ def movement_of(text: str) -> Movement:
 
 @click.command("slips", epilog=SOURCE_HELP)
 @click.argument("source")
-@click.option("--out", required=True, type=click.Path(dir_okay=False), help="PDF to write.")
+@click.option("--out", required=True, type=OutFile(".pdf"), help="PDF to write.")
 @click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True)
 @click.option("--title", default="Pick-up slips", show_default=True, help="Printed on every page.")
 @click.option("--section", default="A", show_default=True)
@@ -64,7 +65,7 @@ def slips(source: str, out: str, paper: str, title: str, section: str) -> Outcom
 
 @click.command("enter", epilog=f"{ENTRY_HELP} {SOURCE_HELP}")
 @click.argument("source")
-@click.option("--out", required=True, type=click.Path(dir_okay=False), help="JSON file; an earlier one is continued.")
+@click.option("--out", required=True, type=OutFile(".json"), help="JSON file; an earlier one is continued.")
 @click.option("--title", default="", help="Name of the event.")
 @click.option("--date", default="", metavar="YYYY-MM-DD")
 @click.option("--section", default="A", show_default=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from firmware_bridge.cli.out_file import OutFile
 from firmware_bridge.cli.output import Outcome, command
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("rule")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("rulings", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(dir_okay=False), help="JSON file to write, with the confirmed rulings applied.")
+@click.option("--out", type=OutFile(".json"), help="JSON file to write, with the confirmed rulings applied.")
 @click.option("--profile", metavar="NAME|FILE.toml", help="Scoring profile; by default the one that explains the file.")
 @click.option("--apart/--across", default=None, help="Score each section by itself, or all as one field.")
 @command("results rule")

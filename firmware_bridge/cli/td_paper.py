@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from dealer.files import write_file
+from firmware_bridge.cli.out_file import OutFile
 from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.cli.results_paper import ENTRY_HELP, typed_lines
 from firmware_bridge.cli.td import Service, td
@@ -22,7 +23,7 @@ from firmware_bridge.errors import ConfigError, EntryError, FirmwareBridgeError
 
 
 @td.command("slips")
-@click.option("--out", required=True, type=click.Path(dir_okay=False), help="PDF to write.")
+@click.option("--out", required=True, type=OutFile(".pdf"), help="PDF to write.")
 @click.option("--section", default="A", show_default=True)
 @click.option("--from-round", type=click.IntRange(1, 255), default=1, show_default=True)
 @click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True)

@@ -52,6 +52,28 @@ def test_an_unknown_extension_is_wrong_use(file: Path, tmp_path: Path, capsys: C
     assert run(["results", "convert", str(file), "--out", str(tmp_path / "no" / "out.xml")], capsys)[0] == 2
 
 
+@pytest.mark.parametrize(
+    ("command", "ending"),
+    [
+        (["td", "slips"], ".foo"),
+        (["results", "slips", "howell:3x2"], ".docx"),
+        (["results", "print", "FILE", "ranking"], ".html"),
+        (["results", "enter", "howell:3x2"], ".pdf"),
+        (["results", "combine", "FILE"], ".xml"),
+        (["results", "rule", "FILE", "FILE"], ".xml"),
+    ],
+)
+def test_nothing_is_written_under_the_name_of_another_kind(
+    command: list[str], ending: str, file: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / f"out{ending}"
+    words = [str(file) if word == "FILE" else word for word in command]
+    code, answer = run([*words, "--out", str(out)], capsys)
+    assert code == 2
+    assert ending in str(answer["error"])
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("what", ["ranking", "travellers", "scorecards"])
 def test_printing(what: str, file: Path, tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "out.pdf"
