@@ -212,11 +212,18 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def serving(
-    app: ASGIApp, host: str, port: int, *, certificate: Path | None = None, key: Path | None = None
+    app: ASGIApp,
+    host: str,
+    port: int,
+    *,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    also: str = "",
 ) -> AsyncIterator[str]:
     """Serve ``app`` while the block runs; gives the URL.
 
-    Raises ConfigError when the address or the certificate can't be used.
+    also: one more address with the same port, if it can be had. Raises ConfigError when the address or the certificate
+    can't be used.
     """
     config = uvicorn.Config(
         app,
@@ -246,8 +253,12 @@ async def serving(
         ) from error
     listener = _bound(host, port)
     actual = listener.getsockname()[1]
+    listeners = [listener]
+    if also:
+        with contextlib.suppress(ConfigError):
+            listeners.append(_bound(also, actual))
     server = _Server(config)
-    task = asyncio.create_task(server.serve(sockets=[listener]))
+    task = asyncio.create_task(server.serve(sockets=listeners))
     while not server.started and not task.done():
         await asyncio.sleep(0.01)
     if task.done():
@@ -258,7 +269,8 @@ async def serving(
     finally:
         server.should_exit = True
         await asyncio.wait([task])
-        listener.close()
+        for listener in listeners:
+            listener.close()
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -34,7 +34,7 @@ from firmware_bridge.service import desk_checks
 from firmware_bridge.service.api import program_version
 from firmware_bridge.service.api_access import Failures
 from firmware_bridge.service.api_guard import MAX_BODY, MAX_UPLOAD, Guard, serving
-from firmware_bridge.service.data_connector_access import ClubKeys, Rate, is_loopback, parse_address
+from firmware_bridge.service.data_connector_access import ClubKeys, Rate, is_loopback, listens_at, parse_address
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_stream import encode
 from terminals.interop.data_connector.connector import Caller, Connector
@@ -117,10 +117,13 @@ class DataConnector:
             for track in one.tracks.values()
         )
 
-    async def answer(self, body: bytes, address: str) -> bytes:
-        """The reply to the body of a POST. Raises StoreError when the disk takes nothing at the moment."""
+    async def answer(self, body: bytes, address: str, charset: str = "") -> bytes:
+        """The reply to the body of a POST. charset: of its Content-Type.
+
+        Raises StoreError when the disk takes nothing at the moment.
+        """
         try:
-            request = read_request(body)
+            request = read_request(body, charset)
         except WrongData as wrong:
             return write_reply(
                 Request(wrong.known[0], session=wrong.known[1]), refused(ErrorType.WRONG_DATA_TYPE, wrong.words)
@@ -227,7 +230,7 @@ def make_app(connector: DataConnector) -> Starlette:
         body = await request.body()
         address = request.client.host if request.client is not None else ""
         try:
-            reply = await connector.answer(body, address)
+            reply = await connector.answer(body, address, _charset(request.headers.get("content-type", "")))
         except StoreError as error:
             logger.error("scoring program: the store failed: %s", error.code)
             return PlainTextResponse("the disk takes nothing at the moment; ask again", 503)
@@ -237,6 +240,11 @@ def make_app(connector: DataConnector) -> Starlette:
         routes=[Route("/", greeting), Route(ENDPOINT, command, methods=["POST"])],
         middleware=[Middleware(OnePath), Middleware(Guard, limit=_body_limit)],
     )
+
+
+def _charset(content_type: str) -> str:
+    found = re.search(r"charset\s*=\s*\"?([A-Za-z0-9_.:-]{1,40})", content_type, re.IGNORECASE)
+    return "" if found is None else found[1]
 
 
 class OnePath:
@@ -297,7 +305,8 @@ async def data_connector(
             code="no-club",
         )
     try:
-        async with serving(make_app(DataConnector(desk, keys, stop)), host, port) as url:
+        host, also = listens_at(host)
+        async with serving(make_app(DataConnector(desk, keys, stop)), host, port, also=also) as url:
             tell(f"Scoring programs connect to {url} (Data Connector).")
             yield url
     except ConfigError as error:

@@ -44,9 +44,19 @@ def is_loopback(address: str) -> bool:
     if address == "localhost":
         return True
     try:
-        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+        found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return (mapped or found).is_loopback
+
+
+def listens_at(host: str) -> tuple[str, str]:
+    """The host to listen at, and one more or "": programs are told "localhost", and some try only IPv6 then, or wait
+    two seconds at every call before they try IPv4."""
+    if host == "localhost":
+        host = "127.0.0.1"
+    return host, "::1" if host in ("127.0.0.1", "0.0.0.0") else ""
 
 
 class ClubKeys:

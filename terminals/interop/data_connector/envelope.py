@@ -7,14 +7,21 @@ what we said. ``SerializedData`` of a reply is always valid JSON.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from terminals.interop.data_connector.numbers import Command, DataType, ErrorType
-from terminals.interop.data_connector.shapes import INT_HIGH, INT_LOW, REQUEST, WrongData, dumps, parse, read
+from terminals.interop.data_connector.shapes import INT_HIGH, INT_LOW, REQUEST, WrongData, dumps, parse, read, sound
 
 GREETING = "Bridgemate dataconnector service version"
 """Programs look for these words in the answer to ``GET /``; that is all that their ``connect`` does."""
+
+
+_CODE_PAGES = re.compile(
+    r"(windows-|cp)(125[0-8]|874|932)|iso-?8859-?[0-9]{1,2}|latin-?[0-9]{1,2}", re.ASCII | re.IGNORECASE
+)
+"""Those of old programs, one byte a letter; a body in any of them is quick to decode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,11 @@ class Request:
     @property
     def payload(self) -> Any:
         """Raises WrongData."""
-        return parse(self.data)
+        value = parse(self.data)
+        if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+            # Encoded once too often; what is meant is clear.
+            value = parse(value)
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +74,13 @@ def refused(error: ErrorType, *lines: str) -> Reply:
     return Reply(DataType.ERROR, dumps("\r\n".join(lines[:200])), error)
 
 
-def read_request(body: bytes) -> Request:
-    """The request in the body of a POST. Raises WrongData."""
+def read_request(body: bytes, charset: str = "") -> Request:
+    """The request in the body of a POST. charset: as its header names it. Raises WrongData."""
+    text = _text(body, charset)
     try:
-        value = json.loads(body.decode(json.detect_encoding(body)).lstrip("\ufeff"))
+        value = json.loads(text.lstrip("\ufeff"))
+        if isinstance(value, str):
+            value = json.loads(value)
     except (ValueError, RecursionError):
         raise WrongData("the request is not JSON") from None
     if not isinstance(value, dict):
@@ -85,15 +99,29 @@ def read_request(body: bytes) -> Request:
         club=head["ClubId"] or "",
         licence=head["LicenceKey"] or "",
         session=head["SessionGuid"] or "",
-        data=data,
+        data=None if data is None else sound(data),
     )
+
+
+def _text(body: bytes, charset: str) -> str:
+    """UTF-8, or UTF-16 and UTF-32 by their zeros; what is none of them may be in the code page that it names."""
+    try:
+        return body.decode(json.detect_encoding(body))
+    except ValueError:
+        pass
+    if _CODE_PAGES.fullmatch(charset.strip()):
+        try:
+            return body.decode(charset.strip())
+        except (ValueError, LookupError):
+            pass
+    raise WrongData("the request is not UTF-8, and its Content-Type names no code page in which it could be read")
 
 
 def _known(value: dict[str, Any]) -> tuple[int, str]:
     """Command and session of a request that can't be read as a whole."""
     command, session = value.get("Command"), value.get("SessionGuid")
     usable = isinstance(command, int) and not isinstance(command, bool) and INT_LOW <= command <= INT_HIGH
-    return command if usable else 0, session[:64] if isinstance(session, str) else ""  # type: ignore[return-value]
+    return command if usable else 0, sound(session[:64]) if isinstance(session, str) else ""  # type: ignore[return-value]
 
 
 def write_reply(request: Request, reply: Reply) -> bytes:

@@ -113,7 +113,7 @@ def _value(field: Field, value: Any, where: str) -> Any:
         return _read(field.of, value, where)
     if field.kind is Kind.TEXT:
         if isinstance(value, str) and len(value) <= MAX_TEXT:
-            return _sound(value)
+            return sound(value)
         if isinstance(value, int) and not isinstance(value, bool) and INT_LOW <= value <= INT_HIGH:
             return str(value)
     elif field.kind is Kind.INT:
@@ -138,7 +138,7 @@ def _rows(shape: Shape, value: Any, where: str) -> list[Dto]:
     return [_read(shape, one, f"{where}[{index}]") for index, one in enumerate(value)]
 
 
-def _sound(text: str) -> str:
+def sound(text: str) -> str:
     """Half of a surrogate pair can't be stored; it becomes a question mark."""
     if text.isascii():
         return text

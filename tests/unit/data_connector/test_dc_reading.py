@@ -10,8 +10,8 @@ import pytest
 from bridgemate_dataconnector import dto
 
 from terminals.interop.data_connector import shapes
-from terminals.interop.data_connector.envelope import Request, read_request, refused, write_reply
-from terminals.interop.data_connector.numbers import ErrorType
+from terminals.interop.data_connector.envelope import Reply, Request, read_request, refused, write_reply
+from terminals.interop.data_connector.numbers import DataType, ErrorType
 from terminals.interop.data_connector.shapes import WrongData
 
 PLAIN = Request(27, "Klub Łódź", "key", "A" * 32, "42")
@@ -38,6 +38,43 @@ def body(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-32"])
 def test_what_is_meant_is_clear(written: str, encoding: str) -> None:
     assert read_request(written.encode(encoding)) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("charset", "club"),
+    [
+        ("windows-1250", "Łódź"),
+        ("Windows-1252", "Ñandú"),
+        ("ISO-8859-2", "Żółć"),
+        ("latin1", "é"),
+        ("cp1251", "Москва"),
+    ],
+)
+def test_a_code_page_that_is_named(charset: str, club: str) -> None:
+    written = json.dumps(body(ClubId=club), ensure_ascii=False)
+    assert read_request(written.encode(charset), charset).club == club
+    assert read_request(written.encode(), charset).club == club, "libraries name their default and send UTF-8"
+    for unknown in ("", "utf-8", "punycode", "idna", "base64", "utf-7", "cp1252x", "nonsense\n"):
+        with pytest.raises(WrongData, match="UTF-8"):
+            read_request(written.encode(charset), unknown)
+
+
+def test_a_request_or_its_payload_encoded_once_too_often() -> None:
+    assert read_request(json.dumps(json.dumps(body())).encode()) == PLAIN
+    twice = read_request(json.dumps(body(SerializedData=json.dumps(json.dumps({"Commands": 5})))).encode())
+    assert twice.payload == {"Commands": 5}
+    with pytest.raises(WrongData, match="object"):
+        read_request(json.dumps(json.dumps(json.dumps(body()))).encode())
+
+
+@pytest.mark.parametrize("changes", [{"SerializedData": '"\ud800"'}, {"SessionGuid": "\udfff"}, {"ClubId": "\ud83d"}])
+def test_half_of_a_letter_is_answered_like_any_other(changes: dict[str, Any]) -> None:
+    request = read_request(json.dumps(body(**changes)).encode())
+    assert request.data is not None
+    assert json.loads(write_reply(request, Reply(DataType.OK, request.data)))["RequestCommand"] == 27
+    with pytest.raises(WrongData) as wrong:
+        read_request(json.dumps(body(**changes, LicenceKey=[])).encode())
+    write_reply(Request(wrong.value.known[0], session=wrong.value.known[1]), refused(ErrorType.WRONG_DATA_TYPE, "x"))
 
 
 def test_null_and_absent_are_the_same() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import socket
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from drivers.host import HostIdentity
 from firmware_bridge.clock import ManualClock
 from firmware_bridge.errors import ConfigError, EntryError, StoreError
 from firmware_bridge.service import desk_checks
-from firmware_bridge.service.data_connector import ENDPOINT, DataConnector, make_app
+from firmware_bridge.service.data_connector import ENDPOINT, DataConnector, data_connector, make_app
 from firmware_bridge.service.data_connector_access import ClubKeys, Rate, is_loopback, parse_address
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_actions import ACTIONS
@@ -188,6 +189,48 @@ def test_what_is_no_address_is_refused_in_words() -> None:
         False,
         False,
     ]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_localhost_is_found_whatever_it_means(tmp_path: Path, host: str) -> None:
+    """IPv4 and IPv6 alike: a program that asks ``localhost`` must neither fail nor wait."""
+
+    async def work(service: Service) -> None:
+        async with data_connector(service.desk, tmp_path, f"{host}:0", (), (), lambda _: None) as url:
+            assert url is not None
+            assert url.startswith("http://127.0.0.1:")
+            port = int(url.rpartition(":")[2])
+            for address in ("127.0.0.1", *(["::1"] if _has_ipv6() else [])):
+                reader, writer = await asyncio.open_connection(address, port)
+                body = b'{"Command":4,"ClubId":"any","LicenceKey":"any"}'
+                writer.write(b"POST %b HTTP/1.0\r\ncontent-length: %d\r\n\r\n%b" % (ENDPOINT.encode(), len(body), body))
+                assert b'"DataType":1' in await reader.read()
+                writer.close()
+
+    with_service(tmp_path, work)
+
+
+def _has_ipv6() -> bool:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as one:
+        one.bind(("::1", 0))
+        return True
+    return False
+
+
+def test_an_address_that_is_this_machine_in_the_other_family() -> None:
+    own = ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1", "localhost"]
+    assert all(is_loopback(one) for one in own)
+    assert not any(is_loopback(one) for one in ("10.0.0.1", "::ffff:10.0.0.1", "fe80::1%eth0", "", "x"))
+
+
+def test_a_code_page_is_taken_from_the_header(tmp_path: Path) -> None:
+    async def work(service: Service) -> None:
+        name = '{"Command":4,"SerializedData":"\\"Łódź\\""}'.encode("cp1250")
+        found = await service.raw(name, **{"content-type": 'text/plain; Charset="windows-1250"'})
+        assert found.json()["SerializedData"] == '"Łódź"'
+        assert (await service.raw(name)).json()["ErrorType"] == 12
+
+    with_service(tmp_path, work)
 
 
 def test_a_damaged_key_file_is_no_open_door(tmp_path: Path) -> None:
