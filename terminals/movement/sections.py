@@ -13,6 +13,8 @@ from enum import StrEnum
 
 from firmware_bridge.errors import EntryError, ExitStatus
 from terminals.movement.model import Movement
+from terminals.movement.swiss import SWISS_PAIRS
+from terminals.movement.teams import MULTIPLE_TEAMS
 
 MAX_SECTIONS = 78
 """A to Z, then AA to ZZ, then AAA to ZZZ."""
@@ -82,11 +84,11 @@ class Sections:
     def rankings(self) -> tuple[Ranking, ...]:
         """Who is ranked with whom. Across the field, groups of the same name are one ranking.
 
-        Sections with one winner and sections with two can't be ranked together: each keeps its own rankings then, but
-        results are still compared across the field.
+        Sections with one winner and sections with two can't be ranked together, nor rounds of a Swiss event and a whole
+        session, nor pairs and teams: each keeps its own rankings then, but results are still compared across the field.
         """
         letters = tuple(section.letter for section in self.sections)
-        alike = len({tuple(g.name for g in s.movement.groups) for s in self.sections}) == 1
+        alike = len({_way(s.movement) for s in self.sections}) == 1
         if self.field is Field.ACROSS and alike and len(self.sections) > 1:
             return tuple(
                 Ranking(
@@ -135,10 +137,18 @@ class Sections:
                 found.append(f"Boards {', '.join(map(str, odd[:8]))} are not played in every section.")
             if len({tuple(g.name for g in s.movement.groups) for s in self.sections}) > 1:
                 found.append("One section has one winner and another two: they are ranked apart.")
+            elif len({_way(s.movement) for s in self.sections}) > 1:
+                found.append("The sections are events of different kinds: they are ranked apart.")
             results = set(self.expected_per_board()["all"].values())
             if len(results) > 1:
                 found.append(f"Boards get between {min(results)} and {max(results)} results.")
         return tuple(found)
+
+
+def _way(movement: Movement) -> tuple[str, ...]:
+    """What two sections must have in common to be one ranking: contestants of one kind, ranked in one way."""
+    kind = movement.kind if movement.kind in (SWISS_PAIRS, MULTIPLE_TEAMS) else ""
+    return (movement.format.value, kind, *(group.name for group in movement.groups))
 
 
 def contestant(text: str) -> tuple[str, int]:

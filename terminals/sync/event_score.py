@@ -6,7 +6,7 @@ Laws are cited by their edition of 2007.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -141,10 +141,9 @@ def _by_matches(
         everybody = frozenset(one.letter for one in setup.sections) - teams
         by_round = _swiss_sections(setup) if scheme.scale == "profile" else everybody
     whole = [group for group in of_pairs if not _in(group, by_round)]
-    if scale is not None:  # victory points are made of the average over the comparisons, whatever is printed else
-        profile = replace(profile, cross_imp_mode=CrossImpMode.AVERAGE)
+    played = [line for line in lines if line.section not in teams]
     session = score_session(
-        [line for line in lines if line.section not in teams],
+        played,
         fields=data.fields,
         groups=whole,
         profile=profile,
@@ -154,9 +153,14 @@ def _by_matches(
     boards: dict[tuple[int, int], Sequence[LineScore]] = dict(session.boards)
     rounds: list[RoundScore] = []
     if scale is not None:
-        of_rounds = [[one for one in scored if one.line.section in by_round] for scored in session.boards.values()]
-        found = round_scores(of_rounds, _round_of(setup), _lengths(setup), scheme.method, scale, profile)
-        rounds += found
+        average = replace(profile, cross_imp_mode=CrossImpMode.AVERAGE)  # what victory points of cross-IMPs are made of
+        if profile != average:
+            other = score_session(played, fields=data.fields, groups=[], profile=average, method=scheme.method).boards
+            for place, scored in session.boards.items():
+                pairs = zip(other[place], scored, strict=True)
+                boards[place] = [one if one.line.section in by_round else total for one, total in pairs]
+        round_of = _round_of(setup, by_round)
+        rounds += round_scores(boards.values(), round_of, _lengths(setup), scheme.method, scale, average)
     matches: list[TeamMatch] = []
     for at, section in enumerate(setup.sections):
         if section.movement is None:
@@ -214,8 +218,13 @@ def _standing(group: WinnerGroup, rounds: Sequence[RoundScore], unit: str, condi
     return rows
 
 
-def _round_of(setup: EventSetup) -> Callable[[ResultLine], int]:
-    places = {one.letter: movement_numbers(one.movement).meetings for one in setup.sections if one.movement is not None}
+def _round_of(setup: EventSetup, sections: Collection[str]) -> Callable[[ResultLine], int]:
+    """A line's round in these sections; 0 in others, whose results are compared with them all the same."""
+    places = {
+        one.letter: movement_numbers(one.movement).meetings
+        for one in setup.sections
+        if one.movement is not None and one.letter in sections
+    }
 
     def round_of(line: ResultLine) -> int:
         found = places.get(line.section, {}).get((line.board, line.ns.number, line.ew.number))
