@@ -22,18 +22,24 @@ from firmware_bridge.errors import ConfigError, ExitStatus, FirmwareBridgeError,
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "evening": ("firmware_bridge.cli.evening:evening", "Run a whole club evening: deal, play, rank."),
-    "deal": ("firmware_bridge.cli.deal:deal", "Generate, verify and convert deals."),
+    "deal": ("firmware_bridge.cli.deal:deal", "Generate, verify, convert, print and audit deals."),
     "duplicate": ("firmware_bridge.cli.duplicate:duplicate", "Make boards on a dealing machine."),
-    "machine": ("firmware_bridge.cli.machine:machine", "How a dealing machine is doing."),
+    "machine": ("firmware_bridge.cli.machine:machine", "Health of the dealing machines; a test of their packs."),
     "read": ("firmware_bridge.cli.read:read", "Read boards: learn hand-dealt ones, or compare after play."),
     "restore": ("firmware_bridge.cli.restore:restore", "Show where each card of a board belongs."),
-    "serve": ("firmware_bridge.cli.serve:serve", "Collect results from base stations."),
+    "serve": (
+        "firmware_bridge.cli.serve:serve",
+        "Collect results from terminals and phones; serve the pages.",
+    ),
     "td": ("firmware_bridge.cli.td:td", "The director's commands to a running service."),
     "db": ("firmware_bridge.cli.db:db", "Check, back up, export and rebuild the database of results."),
     "simulate": ("firmware_bridge.cli.simulate:simulate", "Run a simulated device at its true pace."),
     "devices": ("firmware_bridge.cli.devices:devices", "List ports and ask devices who they are."),
     "movement": ("firmware_bridge.cli.movement:movement", "Propose, verify and show movements."),
-    "results": ("firmware_bridge.cli.results:results", "Audit published results."),
+    "results": (
+        "firmware_bridge.cli.results:results",
+        "Score, audit, convert and print results; key in slips.",
+    ),
     "soak": ("firmware_bridge.cli.soak:soak", "Run long simulations that try to break the promises."),
 }
 
@@ -96,6 +102,9 @@ def _run(arguments: Sequence[str]) -> int:
         return code if isinstance(code, int) else int(ExitStatus.OK)
     except FirmwareBridgeError as error:
         return report(name, Outcome(error=error), as_json)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return int(ExitStatus.USAGE)
     except click.UsageError as error:
         return report(name, Outcome(error=_usage(error)), as_json)
     except click.exceptions.Exit as error:
@@ -135,7 +144,7 @@ def _catch_signals() -> dict[int, Any]:
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         if _loads_a_module(frame):
-            again = threading.Timer(0.02, signal.raise_signal, (number,))
+            again = threading.Timer(0.02, _raise_in_main_thread, (number,))
             again.daemon = True
             again.start()
             return
@@ -147,6 +156,15 @@ def _catch_signals() -> dict[int, Any]:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             before[signal.SIGINT] = signal.signal(signal.SIGINT, on_signal)
     return before
+
+
+def _raise_in_main_thread(number: int) -> None:
+    # Raised in the timer's own thread it would not wake a main thread that sleeps or waits for a key.
+    ident = threading.main_thread().ident
+    if sys.platform == "win32" or ident is None:
+        signal.raise_signal(number)
+    else:
+        signal.pthread_kill(ident, number)
 
 
 def _loads_a_module(frame: FrameType | None) -> bool:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import click
 import pytest
@@ -110,6 +111,14 @@ def test_wrong_use_is_two(arguments: list[str], capsys: pytest.CaptureFixture[st
         assert last_object(captured.out)["ok"] is False
 
 
+@pytest.mark.parametrize("arguments", [[], ["deal"], ["td", "ruling"]])
+def test_a_group_without_a_command_shows_its_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli_main.main(arguments) == int(ExitStatus.USAGE)
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"Usage: {' '.join(['firmware-bridge', *arguments])} [OPTIONS] COMMAND")
+    assert captured.out == ""
+
+
 def test_help_and_version_are_success() -> None:
     assert cli_main.main(["--help"]) == 0
     assert cli_main.main(["--version"]) == 0
@@ -149,7 +158,7 @@ def test_signals_let_cleanup_run_and_give_their_code(number: int, code: int) -> 
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
     os.kill(child.pid, number)
-    out, err = child.communicate(timeout=20)
+    out, err = child.communicate(timeout=60)
     assert child.returncode == code
     assert out.splitlines()[0] == "motors off"
     assert last_object(out)["ok"] is False
@@ -158,7 +167,7 @@ def test_signals_let_cleanup_run_and_give_their_code(number: int, code: int) -> 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize(("number", "error"), [(signal.SIGINT, "KeyboardInterrupt"), (signal.SIGTERM, "Terminated")])
-def test_a_signal_while_a_module_is_loaded_is_heard_when_it_is(tmp_path, number, error):
+def test_a_signal_while_a_module_is_loaded_is_heard_when_it_is(tmp_path: Path, number: int, error: str) -> None:
     (tmp_path / "noisy.py").write_text(
         "import signal\n"
         "class Part:\n"
@@ -173,9 +182,9 @@ sys.path.insert(0, {str(tmp_path)!r})
 main._catch_signals()
 try:
     import noisy
-    time.sleep(20)
+    time.sleep(200)  # waiting for a key or a device: the signal must wake it
 except BaseException as error:
     print(type(error).__name__, sys.modules["noisy"].loaded)
 """
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
     assert run.stdout.split() == [error, "True"], run.stderr
