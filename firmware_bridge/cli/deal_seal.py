@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import os
+import warnings
 from pathlib import Path
 
 import click
@@ -23,8 +25,11 @@ def passphrase(*, new: bool = False) -> str:
     if found:
         return found
     try:
-        asked = click.prompt("Passphrase", hide_input=True, confirmation_prompt=new, err=True)
-    except click.Abort:
+        with warnings.catch_warnings():
+            # Without a terminal it could only be asked for in plain sight.
+            warnings.simplefilter("error", getpass.GetPassWarning)
+            asked = click.prompt("Passphrase", hide_input=True, confirmation_prompt=new, err=True)
+    except (click.Abort, getpass.GetPassWarning):
         raise ConfigError(
             "a passphrase is needed.",
             next_step=f"Type it in a terminal, or set {VARIABLE}.",

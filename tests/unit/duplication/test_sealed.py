@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,6 +73,23 @@ def test_a_file_that_asks_for_too_much_is_refused_before_anything_is_computed() 
 def test_a_short_passphrase_is_refused() -> None:
     with pytest.raises(ConfigError):
         seal(PLAIN, "1234567")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX sessions")
+def test_a_passphrase_is_never_asked_for_where_everybody_would_see_it(tmp_path: Path) -> None:
+    script = "from firmware_bridge.cli.deal_seal import passphrase; passphrase()"
+    environment = {name: value for name, value in os.environ.items() if name != "FIRMWARE_BRIDGE_PASSPHRASE"}
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        input="three black swans\n",
+        env=environment,
+        capture_output=True,
+        text=True,
+        start_new_session=True,  # no terminal, as from a script that starts with the computer
+        timeout=100,
+    )
+    assert "ConfigError: a passphrase is needed." in run.stderr
+    assert "Warning" not in run.stderr
 
 
 SEALED = seal(PLAIN, WORDS)
