@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from firmware_bridge.config import load_config
 from firmware_bridge.service.desk import Desk
 from terminals.interop.adjusted_note import line_note, plain_score
 from terminals.interop.exchange import (
@@ -35,10 +36,17 @@ PLAYER_SEATS = ("1", "2")
 
 
 def exchange_event(desk: Desk) -> ExchangeEvent:
-    """The event with everything that was published of it: also what rulings say, in the notes of their lines."""
+    """The event with everything that was published of it: also what rulings say, in the notes of their lines.
+
+    The club is the one that config.toml names. Raises ConfigError when that file can't be read.
+    """
     score, kept = desk.score(), desk.facts.decided.kept
-    if score.matches:
-        return _teams(desk, score, kept.values())
+    event = _teams(desk, score, kept.values()) if score.matches else _field(desk, score, kept.values())
+    return replace(event, club=load_config(desk.directory).club)
+
+
+def _field(desk: Desk, score: EventScore, kept: Iterable[Kept]) -> ExchangeEvent:
+    """One field or several: one line for every play."""
     players: dict[Contestant, tuple[ExchangePlayer, ...]] = {}
     for (section, pair, seat), person in sorted(desk.people.items()):
         if person.name and seat in PLAYER_SEATS:
@@ -58,7 +66,7 @@ def exchange_event(desk: Desk) -> ExchangeEvent:
     event = publish_session(info, score, desk.profile, desk.facts.method)
     if VPS in score.units:
         event = replace(event, match_scoring="VPS")
-    return noted(event, _rulings(kept.values()))
+    return noted(event, _rulings(kept))
 
 
 def _rulings(kept: Iterable[Kept]) -> list[Ruling]:

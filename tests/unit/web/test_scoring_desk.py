@@ -76,6 +76,8 @@ def running(tmp_path: Path, spec: str, run: Callable[[Client], Awaitable[None]],
 
 
 def test_teams_are_ranked_by_the_victory_points_of_their_matches(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('club = "Klub Ósemka"\n', encoding="utf-8")
+
     async def run(client: Client) -> None:
         scores = await play_all(client)
         movement = client.desk.setup.sections[0].movement
@@ -109,6 +111,7 @@ def test_teams_are_ranked_by_the_victory_points_of_their_matches(tmp_path: Path)
         text = (await client.get("/files/usebio")).text
         event = read_usebio(text.encode())
         assert len(event.matches) == 6
+        assert event.club == "Klub Ósemka"
         assert {one.label: one.total.text for one in event.entrants if one.total is not None} == {
             str(team): value for team, (_, value) in shown.items()
         }
@@ -223,6 +226,8 @@ def test_a_bye_of_swiss_teams_is_paid(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", ["matchpoints", "cross_imps", "butler"])
 def test_swiss_pairs_are_ranked_by_victory_points(tmp_path: Path, method: str) -> None:
+    (tmp_path / "config.toml").write_text('club = "Klub Ósemka"\n', encoding="utf-8")
+
     async def run(client: Client) -> None:
         await play_all(client, seed=5)
         await act(client, "scoring", {"method": method, **BY})
@@ -255,6 +260,7 @@ def test_swiss_pairs_are_ranked_by_victory_points(tmp_path: Path, method: str) -
             text = (await client.get("/files/usebio")).text
             assert "<MATCH_SCORING_METHOD>VPS</MATCH_SCORING_METHOD>" in text
             assert "<TOTAL_SCORE>" in text
+            assert "<CLUB_NAME>Klub Ósemka</CLUB_NAME>" in text
         await act(client, "scoring", {"scale": "none", **BY})
         assert (await client.get("/ranking")).json()[0]["unit"] != "vps"
 
