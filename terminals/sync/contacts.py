@@ -192,6 +192,7 @@ class Contacts:
         before = self._terminals.get((station, address))
         if before is not None and before is not terminal:
             before.present = False
+        self._same_id(terminal, hello.boot_id, station, address)
         terminal.station, terminal.address = station, address
         self._terminals[station, address] = terminal
         if terminal.firmware != hello.firmware:
@@ -206,6 +207,20 @@ class Contacts:
             self._roster[device] = known
             self._put(TakeDevice(known))
         return self._announce(terminal, now) + self._begin(terminal, hello, now)
+
+    def _same_id(self, terminal: Terminal, boot_id: int, station: str, address: int) -> None:
+        """A boot id that comes back after another one is a second terminal with the same id: no memory starts twice
+        with one."""
+        elsewhere = (terminal.station, terminal.address) != (station, address)
+        if elsewhere and boot_id == terminal.former_boot_id and boot_id != terminal.boot_id:
+            self._alarm(
+                "same-id",
+                device_hex(terminal.device),
+                f"Two terminals say that they are {device_hex(terminal.device)}. Take one of them away, and compare"
+                " the results of its table with the slips.",
+            )
+        if boot_id != terminal.boot_id:
+            terminal.former_boot_id = terminal.boot_id
 
     def _begin(self, terminal: Terminal, hello: TermHello, now: float) -> list[Send]:
         """What else follows from an introduction."""
@@ -266,7 +281,7 @@ class Contacts:
             place = f"{section_letter(status.section)}{status.table}"
             self._alarm(
                 "take-over",
-                f"{device_hex(terminal.device)} {place}",
+                place,
                 f"A second terminal wants table {place}. Replace the first one if it is broken.",
             )
             return self._tell(terminal, f"Table {place} has a terminal. Call the director.")

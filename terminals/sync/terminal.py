@@ -45,6 +45,7 @@ class Terminal:
     model: str = ""
     firmware: str = ""
     boot_id: int = 0
+    former_boot_id: int = 0  # before it started anew, or of another terminal with the same id
     admitted: bool = False
     refused: bool = False
     section: int = 0

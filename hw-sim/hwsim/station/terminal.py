@@ -63,6 +63,7 @@ class Terminal(Keying):
         self._status_booking: Booking | None = None
         self._status_sent = -1e9
         self._told: tuple[int, int] = (0, 0)  # event and journal as TERM_EVENTS last said
+        self.upload.introduce = self.session_up
         agenda.after(STATUS_EVERY, self._every_minute)
 
     # -- the screen ---------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Nothing here decides what a record says; everything that must not be lost is in 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Protocol
 
 from hwsim import messages
@@ -14,7 +15,7 @@ from hwsim.messages import Fields
 from hwsim.numbers import Kind, RecordReason
 from hwsim.station.nvlog import Key, Stored, TerminalMemory
 
-RETRY = 30.0  # seconds without any acknowledgement after which a record is sent again
+RETRY = 30.0  # seconds without any answer after which a terminal says hello and sends its records again
 GARBLED_PAUSE = 1.0
 LACKING_LIMIT = 8  # how often a host may ask for what memory no longer has before the rest is told in another journal
 REPLACES = 11  # offset in a record's body
@@ -29,7 +30,9 @@ class Radio(Protocol):
 
 
 class Upload:
-    """held_back: the host has not admitted this terminal, or has refused its records; nothing is sent until it does."""
+    """held_back: the host has not admitted this terminal, or has refused its records; nothing is sent until it does.
+
+    introduce: says hello and sends what waits."""
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Upload:
         self._key = key
         self.credit = 1
         self.held_back = False
+        self.introduce: Callable[[], None] = self.pump
         self._in_flight: dict[Key, None] = {}
         self._again: list[Key] = []
         self._lacking: tuple[Key, int] = ((0, 0), 0)
@@ -107,7 +111,9 @@ class Upload:
         self._retry = None
         if self._in_flight:
             self._in_flight.clear()
-            self.pump()
+            if self.credit:  # else the host has said that it takes nothing now
+                # The host may have missed the hello, or has taken another terminal for this one.
+                self.introduce()
 
     def acknowledged(self, journal: int, upto: int, credit: int) -> list[Stored]:
         """RECORD_ACK. Returns the records that are covered now and were not before; that is in memory already."""

@@ -597,3 +597,16 @@ def test_faults_at_the_tables_lose_nothing() -> None:
     assert set(shown(evidence)) == set(ledger.stored)
     again = station(media, terminals=2, speed="demo", evidence=evidence, faults=faults)
     assert again._faults.strike(100) is None
+
+
+def test_a_terminal_without_an_answer_introduces_itself_again() -> None:
+    device = station(terminals=1)
+    world, host = connect(device)
+    ledger = Ledger(host, 1, 1, 2, credit=2)
+    ledger.acking = False
+    world.run_until(lambda: len(host.all(Kind.RECORD)) == 1)
+    hellos = len(host.all(Kind.TERM_HELLO))
+    world.run_until(lambda: len(host.all(Kind.TERM_HELLO)) > hellos, 60.0)
+    assert host.all(Kind.TERM_HELLO)[-1]["oldest_unacked"] == 1
+    ledger.acking = True
+    world.run_until(lambda: len(ledger.stored) == 2 and not device.terminals[1].waiting(), 90.0)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sync_fakes import FakeHost, FakeTerminal, an_event, body
 
+from drivers.api import StationMessage
 from firmware_bridge.wire.messages import (
     Admit,
     DirectorAsk,
@@ -204,3 +205,48 @@ def test_a_terminal_of_an_older_program_is_asked_once_and_then_left_alone(host: 
     host.give(terminal, replace(terminal.hello(), firmware="2"))
     host.run()
     assert len(told(terminal)) == count + 1, "it has another program now"
+
+
+def test_two_terminals_with_one_id_both_get_through_and_the_director_is_told(tmp_path: Path) -> None:
+    host = FakeHost(tmp_path / "x.db", an_event())
+    first, second = FakeTerminal(0xA1, 1, journal=1), FakeTerminal(0xA1, 2, journal=2)
+    first.boots, second.boots = 10, 20
+    host.introduce(first)
+    first.enter(body(board=1))
+    host.run()
+    host.introduce(second)
+    second.enter(body(board=2))
+    host.run()
+    assert host.alarms() == [], "a terminal that starts anew is no alarm"
+    first.enter(body(board=3, round=2, ew=5))
+    host.run()
+    assert first.waiting(), "the host takes the second one for it"
+    # No answer: it introduces itself again, as the protocol says.
+    for message in (first.hello(), first.status()):
+        host.give(first, message)
+    first.repeat()
+    host.run()
+    assert not first.waiting() and not second.waiting()
+    assert len(host.current()) == 3
+    (alarm,) = host.alarms()
+    assert alarm.kind == "same-id" and "00000000000000a1" in alarm.text
+    host.close()
+
+
+def test_a_terminal_that_is_carried_between_two_base_stations_is_no_alarm(tmp_path: Path) -> None:
+    host = FakeHost(tmp_path / "x.db", an_event())
+    terminal = host.introduce(FakeTerminal(0xA1, 1))
+    for address in (2, 1, 2, 1):
+        host.collector.receive("base", StationMessage(address, terminal.hello()), 0.0)
+    host.run()
+    assert host.alarms() == []
+    host.close()
+
+
+def test_many_strangers_at_one_table_are_one_alarm(tmp_path: Path) -> None:
+    host = FakeHost(tmp_path / "x.db", an_event())
+    for number in range(1, 20):
+        host.introduce(FakeTerminal(0xA0 + number, number))
+    (alarm,) = host.alarms()
+    assert (alarm.kind, alarm.subject, alarm.times) == ("take-over", "A1", 18)
+    host.close()
