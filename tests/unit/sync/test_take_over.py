@@ -226,10 +226,12 @@ def test_two_terminals_with_one_id_both_get_through_and_the_director_is_told(tmp
         host.give(first, message)
     first.repeat()
     host.run()
-    assert not first.waiting() and not second.waiting()
+    assert not first.waiting()
+    assert not second.waiting()
     assert len(host.current()) == 3
     (alarm,) = host.alarms()
-    assert alarm.kind == "same-id" and "00000000000000a1" in alarm.text
+    assert alarm.kind == "same-id"
+    assert "00000000000000a1" in alarm.text
     host.close()
 
 
