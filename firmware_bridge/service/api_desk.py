@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import socket
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +24,7 @@ from firmware_bridge.service.desk_checks import PLAYERS
 from firmware_bridge.service.desk_rulings import logged
 from firmware_bridge.service.desk_stream import MAX_STREAMS, event_stream
 from firmware_bridge.service.desk_values import play_of, seat_of
+from firmware_bridge.service.host import own_addresses
 from terminals.players import read_players
 from terminals.store import desk as desk_store
 from terminals.sync.export import lines as export_lines
@@ -134,15 +133,9 @@ async def cards(request: Request, desk: Desk, caller: Caller) -> Response:
             token = desk.access.table_token(section.number, table)
             found.append({"section": section.letter, "table": table, "token": token, "path": f"/t/{token}"})
     reachable = desk.listens not in ("127.0.0.1", "::1", "localhost")
-    return JSONResponse({"name": desk.setup.name, "tables": found, "addresses": _addresses(), "reachable": reachable})
-
-
-def _addresses() -> list[str]:
-    """This machine's address in its network, as far as it can be told without sending anything."""
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(("192.0.2.1", 9))  # a documentation address; a datagram socket sends nothing on connect
-        return [str(probe.getsockname()[0])]
-    return []
+    return JSONResponse(
+        {"name": desk.setup.name, "tables": found, "addresses": own_addresses(), "reachable": reachable}
+    )
 
 
 async def renew_card(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:

@@ -37,6 +37,7 @@ from firmware_bridge.service.api_guard import MAX_BODY, MAX_UPLOAD, Guard, servi
 from firmware_bridge.service.data_connector_access import ClubKeys, Rate, is_loopback, listens_at, parse_address
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_stream import encode
+from firmware_bridge.service.host import own_addresses
 from terminals.interop.data_connector.connector import Caller, Connector
 from terminals.interop.data_connector.context import Answer
 from terminals.interop.data_connector.deals import deals_of
@@ -307,7 +308,9 @@ async def data_connector(
     try:
         host, also = listens_at(host)
         async with serving(make_app(DataConnector(desk, keys, stop)), host, port, also=also) as url:
-            tell(f"Scoring programs connect to {url} (Data Connector).")
+            # Nobody can connect to 0.0.0.0, so that is not what a person should copy.
+            shown = [url.replace("0.0.0.0", one) for one in own_addresses()] if host == "0.0.0.0" else []
+            tell(f"Scoring programs connect to {' or '.join(shown) or url} (Data Connector).")
             yield url
     except ConfigError as error:
         if error.code != "address-in-use":

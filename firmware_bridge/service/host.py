@@ -1,14 +1,24 @@
-"""Who this host is to devices: a 64-bit number that stays with the data directory, so that devices know us again."""
+"""Who this host is: to devices a 64-bit number that stays with the data directory, in its network an address."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
+import socket
 from pathlib import Path
 
 from drivers.host import HostIdentity
 from firmware_bridge.errors import StoreError
+
+
+def own_addresses() -> list[str]:
+    """This machine's address in its network, as far as it can be told without sending anything."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # a documentation address; a datagram socket sends nothing on connect
+        return [str(probe.getsockname()[0])]
+    return []
 
 
 def host_identity(directory: Path) -> HostIdentity:

@@ -16,7 +16,7 @@ from bridgemate_dataconnector import dto
 from dc_host import ERASED, PASSED, Host, a_client, ok
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_dc_workflow import an_update, full_event
+from test_dc_workflow import COMMANDS, an_update, full_event, raw
 
 from dealer.cards import Seat
 from dealer.deal import Deal
@@ -34,6 +34,7 @@ from terminals.result import (
     Played,
 )
 from terminals.store import table_events
+from terminals.store.data_connector import restore_queues
 from terminals.store.table_events import TableEvent, TableEventKind
 from terminals.store.values import PlayKey, RecordKey
 
@@ -115,6 +116,26 @@ def test_a_correction_comes_behind_older_news_of_its_board(host: Host) -> None:
     ok(client.accept_queue_data(events.SESSION, KINDS.Results))
     ok(client.send_results(events.SESSION, [events.a_result(1, 1, 1, 1, 2, total_tricks=7)]))
     assert client.poll_for_results(events.SESSION) == []
+
+
+def test_cleared_and_restored_queues_keep_the_order_of_words(host: Host) -> None:
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    host.key_in(1, 1, 1, 1, 2, tricks=8)
+    client.poll_for_results(events.SESSION)
+    ok(client.accept_queue_data(events.SESSION, KINDS.Results))
+    ok(client.send_results(events.SESSION, [events.a_result(1, 1, 1, 1, 2, total_tricks=11)]))
+    assert len(client.poll_for_results(events.SESSION, all=True)) == 2
+    ok(raw(client, COMMANDS.ClearData, "", ""))
+    assert client.poll_for_results(events.SESSION, all=True) == []
+    ok(client.send_results(events.SESSION, [events.a_result(1, 1, 1, 1, 2, total_tricks=12)]))
+    with host.database.transaction() as connection:
+        assert restore_queues(connection, "CLUB") == 2
+    host = host.restart()
+    client = a_client(host)
+    assert [one.total_tricks for one in client.poll_for_results(events.SESSION, all=True)] == [8, 11, 12]
+    assert client.poll_for_results(events.SESSION) == []
+    host.database.close()
 
 
 def test_so_do_seats_players_deals_and_calls(host: Host) -> None:

@@ -21,6 +21,7 @@ from dealer.deal import Deal
 from drivers.host import HostIdentity
 from firmware_bridge.clock import ManualClock
 from firmware_bridge.errors import ConfigError, EntryError, StoreError
+from firmware_bridge.service import data_connector as service_module
 from firmware_bridge.service import desk_checks
 from firmware_bridge.service.data_connector import ENDPOINT, DataConnector, data_connector, make_app
 from firmware_bridge.service.data_connector_access import ClubKeys, Rate, is_loopback, parse_address
@@ -206,6 +207,18 @@ def test_localhost_is_found_whatever_it_means(tmp_path: Path, host: str) -> None
                 writer.write(b"POST %b HTTP/1.0\r\ncontent-length: %d\r\n\r\n%b" % (ENDPOINT.encode(), len(body), body))
                 assert b'"DataType":1' in await reader.read()
                 writer.close()
+
+    with_service(tmp_path, work)
+
+
+def test_the_address_that_is_told_can_be_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_module, "own_addresses", lambda: ["192.0.2.7"])
+
+    async def work(service: Service) -> None:
+        said: list[str] = []
+        async with data_connector(service.desk, tmp_path, "0.0.0.0:0", ("CLUB",), (), said.append):
+            assert "http://192.0.2.7:" in said[-1]
+            assert "0.0.0.0" not in said[-1]
 
     with_service(tmp_path, work)
 
