@@ -41,6 +41,7 @@ class Collector:
         self.date = ""
         self._boards: list[Board] = []
         self._lines: dict[int, int | None] = {}
+        self._by_place: set[int] = set()
         self._by_number: dict[int, Deal] = {}
         self._repairs: list[Finding] = []
         self._problems: list[Finding] = []
@@ -78,6 +79,7 @@ class Collector:
         if number is None:
             number = position
             if say_number:
+                self._by_place.add(number)
                 self.note("board-number", f"There is no board number; by its place it is board {number}.", line, number)
         self.found += 1
         if self.found > MAX_BOARDS:
@@ -163,8 +165,21 @@ class Collector:
             )
             self.note("vulnerability-differs", message, line, number)
 
+    def _check_places(self) -> None:
+        """Refuse a number that was taken from the place, in a file with other numbers, unless it fits between them."""
+        numbers = [board.number for board in self._boards]
+        if not self._by_place or self._by_place.issuperset(numbers):
+            return
+        for place, number in enumerate(numbers):
+            before = numbers[place - 1] if place else number - 1
+            after = numbers[place + 1] if place + 1 < len(numbers) else number + 1
+            if number in self._by_place and (before, after) != (number - 1, number + 1):
+                message = "The board has no number, and its place among the others does not give it one."
+                self.refuse("board-number", message, self._lines[number], number)
+
     def finish(self) -> DealFile:
         """The result; the boards are verified here."""
+        self._check_places()
         for finding in verify_boards(self._boards):
             line = self._lines.get(finding.board) if finding.board is not None else None
             self.refuse(finding.code, finding.message, line, finding.board)

@@ -27,7 +27,7 @@ _BOARD = re.compile(
     re.IGNORECASE,
 )
 _ROOM = re.compile(r"\s*[oc]?(\d{1,8})\b", re.IGNORECASE)
-_DEAL = re.compile(r"\d?\s*s[akqjt0-9]*h[akqjt0-9]*d[akqjt0-9]*c[akqjt0-9]*,")
+_DEAL = re.compile(r"s[akqjt0-9]*h[akqjt0-9]*d[akqjt0-9]*c[akqjt0-9]*,\s*s[akqjt0-9]*h", re.IGNORECASE)
 _LINK = re.compile(r"[?&]lin=([A-Za-z]{2})\Z")
 _ESCAPED = re.compile(r"%7C|%2C", re.IGNORECASE)
 
@@ -114,6 +114,9 @@ def _pairs(text: str, collector: Collector) -> Iterator[tuple[str, str, int]]:
                 stop = len(text)
                 collector.note("bar-missing", "The last value has no bar behind it; the file may have been cut.", line)
             value = text[bar + 1 : stop]
+            if tag != "md" and _holds_deal(value):
+                collector.found += 1
+                collector.refuse("tag-syntax", "A deal is here, and the tag before it is not md.", line)
             yield tag, value, line
             line += value.count("\n")
             before, position = value.strip().lower(), stop + 1
@@ -121,7 +124,7 @@ def _pairs(text: str, collector: Collector) -> Iterator[tuple[str, str, int]]:
         if before in _OF_A_BOARD:  # a bar before it has put the tag in the place of a value
             collector.note("tag-unknown", "A value before this tag holds a bar.", line)
             yield before, words, line
-        elif _DEAL.match(tag) or tag.endswith("md"):
+        elif tag.endswith("md") or _holds_deal(words):
             collector.found += 1
             collector.refuse("tag-syntax", "A tag before a deal can't be read.", line)
         elif tag:
@@ -131,6 +134,10 @@ def _pairs(text: str, collector: Collector) -> Iterator[tuple[str, str, int]]:
     if rest.strip() and not (linked and rest.startswith(("&", '"', "'"))):
         line += rest[: len(rest) - len(rest.lstrip())].count("\n")
         collector.refuse("file-cut", "The file ends in the middle of a tag.", line)
+
+
+def _holds_deal(text: str) -> bool:
+    return len(text) > 40 and _DEAL.search(text[:4096]) is not None
 
 
 def _starts_group(tag: str, group: _Group) -> bool:

@@ -47,6 +47,7 @@ _COMMENTED = re.compile(
     re.VERBOSE,
 )
 _DEAL = re.compile(r"\s*(N(?:orth)?|E(?:ast)?|S(?:outh)?|W(?:est)?)\s*:\s*(\S.*?)\s*\Z", re.DOTALL | re.IGNORECASE)
+_LIKE_DEAL = re.compile(r"[NESW]:[^\s.]*\.[^\s.]*\.[^\s.]*\.[^\s.]* [^\s.]*\.[^\s.]*\.")
 _SET_LINE = re.compile(
     r"%\s*Firmware Bridge set (?P<id>[0-9a-f]{1,64}) origin (?P<origin>\w+)(?: fingerprint (?P<fp>\S+))?"
 )
@@ -192,7 +193,10 @@ def _split_games(text: str, collector: Collector, keep_sections: bool) -> Iterat
                 collector.note("text-ignored", "Text that belongs to no tag is left out.", line)
                 told_text = True
             if section is None:
-                position = match_rest(text, position).end()  # type: ignore[union-attr]
+                start, position = match.start(), match_rest(text, position).end()  # type: ignore[union-attr]
+                lost = _LIKE_DEAL.search(text, start, position)
+                if lost and (game is None or "Deal" not in game.tags or "Deal" in text[start : lost.start()]):
+                    collector.refuse("tag-syntax", "A deal is here, and it is in no tag.", line)
             continue
         if kind == "bracket":
             inner = _COMMENTED.match(text, position - 1, position + 4096) or _QUOTES_INSIDE.match(text, position - 1)
@@ -244,9 +248,11 @@ def _split_games(text: str, collector: Collector, keep_sections: bool) -> Iterat
 
 def _starts_game(game: PbnGame, name: str, value: str) -> bool:
     """True when this tag can only belong to the next game, though no empty line came before it."""
-    if name not in ("Event", "Board", "Deal") or name not in game.tags or "Deal" not in game.tags:
+    if name not in ("Event", "Board", "Deal") or name not in game.tags:
         return False
-    return name != "Deal" or game.tags["Deal"] != value
+    if name == "Board" and game.tags["Board"] != value:
+        return True  # whether or not the one before has a deal
+    return "Deal" in game.tags and (name != "Deal" or game.tags["Deal"] != value)
 
 
 def read_escape_line(text: str, collector: Collector) -> None:
@@ -263,6 +269,7 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     collector = Collector("pbn", first_board)
     text = decode_text(data, collector)
     last_number: int | None = None
+    last_given = False
     ignored: PbnGame | None = None
     for game in parse_games(text, collector):
         ignored = None
@@ -272,7 +279,16 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
         number, usable = _board_number(game, collector)
         deal = game.tags.get("Deal")
         if deal is None or not deal.strip() or deal.strip() == "?":
-            if last_number is not None and number in (None, last_number) and _RESULT_TAGS & game.tags.keys():
+            other = next((name for name, value in game.tags.items() if _LIKE_DEAL.match(value[:100])), None)
+            if other is not None:
+                collector.found += 1
+                message = "A deal is here, and its tag is not called Deal."
+                collector.refuse("deal-missing", message, game.lines[other], number)
+            elif (
+                last_number is not None
+                and (number is None or (number == last_number and last_given))
+                and _RESULT_TAGS & game.tags.keys()
+            ):
                 message = f"This game has no deal; it shares the one of board {last_number}."
                 collector.note("shared-deal", message, game.line, last_number)
             elif number is not None:
@@ -288,7 +304,7 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
         if hands is None or not usable:
             collector.found += 1
             continue
-        last_number = wanted
+        last_number, last_given = wanted, number is not None
         _check_law_2(game, wanted, collector)
         collector.add(number, hands, line)
     if ignored is not None and collector.found and ignored.tags.keys() <= _FIRST_TAGS:

@@ -111,7 +111,9 @@ def test_lin_as_others_write_it(shape):
         (bbo(BOARDS[0]) + bbo(BOARDS[1])[:3].replace("|", ""), 2, "file-cut"),
         (bbo(BOARDS[0]) + bbo(BOARDS[1]).replace("|md|", "|mdx|"), 2, "tag-syntax"),
         (bbo(BOARDS[0]) + bbo(BOARDS[1]).replace("|md|", "|d|"), 2, "tag-syntax"),
+        (bbo(BOARDS[0]) + bbo(BOARDS[1]).replace("|md|", "|nd|"), 2, "tag-syntax"),
         (bbo(BOARDS[0]) + bbo(BOARDS[1]).replace(",", ""), 2, "deal-syntax"),
+        (bbo(BOARDS[3]) + bbo(BOARDS[1]).replace("Board 2", "Bored 2"), 2, "board-number"),
     ],
 )
 def test_lin_never_drops_a_board_in_silence(text, line, code):
@@ -186,6 +188,40 @@ def test_only_what_an_empty_line_tore_apart_is_put_together():
     boards, result = found(text, "x.pbn")
     assert codes(result.problems) == ["deal-missing"]
     assert boards == {2: TRUTH[2]}
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "code"),
+    [
+        (("[Deal ", "[Dale "), 24, "deal-missing"),
+        (("[Deal ", "Deal "), 24, "tag-syntax"),
+        (("[Deal ", "; [Deal "), 17, "deal-missing"),
+        (('[Board "2"]\n', ""), None, None),
+        (('[Board "2"]', '[Bored "3"]'), None, None),
+    ],
+)
+@pytest.mark.parametrize("between", ["\n", ""])
+def test_pbn_never_gives_a_board_the_next_ones_deal(change, line, code, between):
+    games = [game(board).rstrip("\n") + "\n" for board in BOARDS]
+    games[1] = games[1].replace(*change)
+    if code and not between:
+        line -= 1
+    _, result = found(between.join(games), "x.pbn")
+    boards = {board.number: board.deal for board in result.boards}
+    assert all(TRUTH[number] == deal for number, deal in boards.items())
+    if code:
+        assert (line, code) in [(finding.line, finding.code) for finding in result.problems]
+        assert set(boards) == {1, 3, 4}
+    else:  # it can only be number 2
+        assert boards == TRUTH
+        assert result.problems == ()
+
+
+def test_a_place_among_other_numbers_is_a_number_only_where_it_fits():
+    lost = [game(board, number=board.number + 20) for board in BOARDS]
+    lost[2] = lost[2].replace('[Board "23"]\n', "")
+    _, result = found("".join(lost), "x.pbn")
+    assert codes(result.problems) == ["board-number"]
 
 
 def test_a_game_that_has_only_begun_is_a_file_cut_short():
