@@ -176,8 +176,11 @@ def _movement(root: Node, where: str) -> Movement:
     for at, node in enumerate(top.items("sit_outs")):
         row = Reader(node, where, f"sit_outs[{at}]", {"round", "pair", "table", "direction", "boards", "absent"})
         sit_outs.append(_sit_out(row))
-    tables = top.number("tables", max(s.table for s in seatings), most=2 * MAX_TABLES)
-    rounds = top.number("rounds", max(s.round for s in seatings))
+    if not seatings:
+        raise top.error("seatings", "have nobody with opponents")
+    places = [*seatings, *sit_outs]
+    tables = top.number("tables", max(one.table for one in places), most=2 * MAX_TABLES)
+    rounds = top.number("rounds", max(one.round for one in places))
     groups = tuple(
         Group(r.text("name", "all"), r.numbers("contestants"))
         for r in (Reader(n, where, f"groups[{i}]", {"name", "contestants"}) for i, n in enumerate(top.items("groups")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,21 @@ seatings:
     assert movement.board_numbers == tuple(range(1, 9))
 
 
+def test_the_examples_of_the_page_can_be_played(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "movements.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```(?:yaml)?\n((?:movement:|# name:).*?)```", page, re.S)
+    assert len(shown) == 2
+    for number, text in enumerate(shown):
+        path = tmp_path / f"{number}.{'csv' if text.startswith('#') else 'yaml'}"
+        path.write_text(text, encoding="utf-8")
+        assert verify(files.load(path)).errors == ()
+
+
+def test_a_table_where_somebody_only_waits_is_a_table() -> None:
+    movement = files.from_csv("round;table;ns;ew;boards\n1;1;1;3;1-2\n1;2;2;0;3-4\n2;2;2;0;3-4\n")
+    assert (movement.tables, movement.rounds) == (2, 2)
+
+
 GOOD = "seatings:\n  - {round: 1, table: 1, ns: 1, ew: 2, boards: 1-2}\n"
 
 
@@ -107,6 +123,7 @@ GOOD = "seatings:\n  - {round: 1, table: 1, ns: 1, ew: 2, boards: 1-2}\n"
         ("3", ["keys and values"]),
         ("seatings: []", ["seatings"]),
         ("seatings: 7", ["seatings", "list"]),
+        ("seatings:\n  - {round: 1, table: 1, ns: 1, boards: 1-2}\n", ["seatings", "opponents"]),
         (GOOD + "roof: 1\n", ["'roof'", "line 3"]),
         (GOOD + "winners: 7\n", ["winners", "line 3"]),
         (GOOD + "format: knitting\n", ["format", "line 3"]),
