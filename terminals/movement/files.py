@@ -178,7 +178,7 @@ def _movement(root: Node, where: str) -> Movement:
         sit_outs.append(_sit_out(row))
     if not seatings:
         raise top.error("seatings", "have nobody with opponents")
-    places = [*seatings, *sit_outs]
+    places: list[Seating | SitOut] = [*seatings, *sit_outs]
     tables = top.number("tables", max(one.table for one in places), most=2 * MAX_TABLES)
     rounds = top.number("rounds", max(one.round for one in places))
     groups = tuple(
