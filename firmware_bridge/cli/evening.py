@@ -37,7 +37,7 @@ from firmware_bridge.errors import ConfigError
     type=click.FloatRange(1, 3600),
     default=60.0,
     show_default=True,
-    help="Seconds to wait for a lost device.",
+    help="Seconds to wait for a device that is lost, or a base station that is not there yet.",
 )
 @click.option("--data", type=click.Path(path_type=Path), help="Data directory; the same one resumes the evening.")
 @click.option("--evidence", type=click.Path(path_type=Path), help="Write evidence of the run into this new directory.")
@@ -152,7 +152,9 @@ async def _on_devices(
         dealt = await service.deal(
             decided, directory, machine_url, host, watch, on_event=view, evidence=evidence, patience_s=patience
         )
-        outcome = await service.play(decided, directory, station_urls, host, watch, on_event=view, evidence=evidence)
+        outcome = await service.play(
+            decided, directory, station_urls, host, watch, on_event=view, evidence=evidence, patience_s=patience
+        )
     fields = {
         "simulated": False,
         "data": str(directory),

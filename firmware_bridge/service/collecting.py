@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import AsyncIterator, Sequence
 
 from drivers.api import BaseStation, StationConnected, StationDisconnected, StationEvent, StationIdentity
 from drivers.host import HostIdentity
 from drivers.registry import open_station
 from firmware_bridge.clock import SystemClock
-from firmware_bridge.errors import FirmwareBridgeError
+from firmware_bridge.errors import FirmwareBridgeError, ProtocolMismatch
 from firmware_bridge.service.open_lines import open_lines
 from firmware_bridge.service.progress import Attention, CollectionBegan, OnEveningEvent, ResultStored, StationState
 from firmware_bridge.wire.messages import Message
@@ -47,20 +48,25 @@ class WatchedStation:
     async def connect(self, timeout: float) -> StationIdentity:
         return await self._station.connect(timeout)
 
-    async def keep_connecting(self, timeout: float) -> None:
+    async def keep_connecting(self, timeout: float, patience_s: float = math.inf) -> None:
         """Connect, however long it takes: an evening begins although a cable is still missing. Each try that fails in
-        another way is told."""
+        another way is told. After ``patience_s`` seconds the last failure is raised, at once if no waiting can help."""
         pause = RETRY_S[0]
+        end = asyncio.get_running_loop().time() + patience_s
         while True:
             try:
                 await self.connect(timeout)
                 return
             except FirmwareBridgeError as error:
+                hopeless = isinstance(error, ProtocolMismatch) or error.code == "wrong-device"
+                left = end - asyncio.get_running_loop().time()
+                if patience_s < math.inf and (hopeless or left <= 0.0):
+                    raise
                 if error.what != self.trouble:
                     self.trouble = error.what
                     text = f"Base station {self.url} is not there: {error.what} It is tried again. {error.next_step}"
                     self._on_event(StationState(self.url, False, text.rstrip()))
-            await asyncio.sleep(pause)
+            await asyncio.sleep(min(pause, left))
             pause = min(2 * pause, RETRY_S[1])
 
     async def send(self, address: int, message: Message) -> None:
@@ -181,11 +187,13 @@ async def collecting(
     *,
     on_event: OnEveningEvent,
     connect_s: float = CONNECT_S,
+    patience_s: float = 0.0,
 ) -> AsyncIterator[Collection]:
     """Connect to every base station and collect while the block runs.
 
-    Raises DeviceError, LinkError or ProtocolMismatch when a station is not there at the start; later losses are
-    reported, and the driver gets the station back. What the block or the service raises ends both.
+    Raises DeviceError, LinkError or ProtocolMismatch when a station is not there at the start and has not come within
+    ``patience_s`` seconds; later losses are reported, and the driver gets the station back. What the block or the
+    service raises ends both.
     """
     clock = SystemClock()
     stations = {url: WatchedStation(open_station(url, host, clock), on_event) for url in urls}
@@ -194,7 +202,7 @@ async def collecting(
     )
     collection = Collection(store, setup, service, on_event)
     try:
-        await asyncio.gather(*(station.connect(connect_s) for station in stations.values()))
+        await asyncio.gather(*(station.keep_connecting(connect_s, patience_s) for station in stations.values()))
         collection.begin()
         running = collection.running = asyncio.create_task(service.run())
         try:

@@ -189,14 +189,15 @@ async def play(
     *,
     on_event: OnEveningEvent,
     evidence: Path | None = None,
+    patience_s: float = 0.0,
 ) -> PlayOutcome:
-    """Collect until every scheduled board has a result; then rank."""
+    """Collect until every scheduled board has a result; then rank. patience_s: for a station that is not there yet."""
     began = time.monotonic()
     store = EventStore.open(directory / EVENTS_DB)
     try:
         setup = await open_event(store, evening)
         deals = {board.number: board.deal for board in evening.deals.boards}
-        async with collecting(store, setup, urls, host, on_event=on_event) as collection:
+        async with collecting(store, setup, urls, host, on_event=on_event, patience_s=patience_s) as collection:
             # Entries are compared with the deal; what comes of it at the table is one neutral question.
             collection.service.collector.deals = lambda section, board: deals.get(board)
             collection.service.collector.double_dummy = solved_deals(directory)
