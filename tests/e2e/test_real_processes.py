@@ -99,7 +99,7 @@ class Room:
     def results(self) -> int:
         return sum(cell["state"] != "missing" for cell in self.host.cells())
 
-    def until(self, true: Callable[[], Any], seconds: float = 25.0) -> None:
+    def until(self, true: Callable[[], Any], seconds: float = 60.0) -> None:
         end = time.monotonic() + seconds
         while not true():
             assert time.monotonic() < end, "it did not happen in time"
@@ -260,3 +260,46 @@ def test_a_read_only_disk_is_told_in_one_sentence(tmp_path: Path) -> None:
     assert checked.code == 0  # a backup on such a disk can be looked at
     assert kept.code == 1
     assert (data / "events.db").read_bytes() == before
+
+
+@contextlib.contextmanager
+def small_ext4(image: Path, disk: Path) -> Iterator[None]:
+    """A disk of its own in a file, put in order first; skips where this is not allowed."""
+    subprocess.run(["e2fsck", "-fp", str(image)], check=False, stdout=-3, stderr=-3)
+    if subprocess.run(["mount", "-o", "loop", str(image), str(disk)], check=False, stderr=-3).returncode:
+        pytest.skip("may not mount")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+@pytest.mark.skipif(
+    None in (shutil.which("mkfs.ext4"), shutil.which("e2fsck"), shutil.which("mount")) or os.geteuid() != 0,
+    reason="needs root and ext4",
+)
+def test_a_disk_that_turns_read_only_in_mid_evening_loses_nothing_and_is_told(tmp_path: Path) -> None:
+    """As the kernel does with a memory card that fails: the file system is read-only from one moment to the next, and
+    stays so for the program that has its files open."""
+    image, disk = tmp_path / "image", tmp_path / "disk"
+    data = disk / "data"
+    image.write_bytes(bytes(16 << 20))
+    disk.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
+    with station(tmp_path) as hall:
+        with small_ext4(image, disk):
+            with service(data, "--station", hall.url, "--tables", "3", "--boards", "9") as host:
+                room = Room(data, hall, host)
+                expected = len(host.cells())
+                room.until_results(3)
+                failed = subprocess.run(["mount", "-o", "remount,abort", str(disk)], check=False, stderr=-3)
+                if failed.returncode:
+                    pytest.skip("may not remount")
+                room.until(lambda: room.alerts("store"))
+                assert "Terminals keep them" in room.alerts("store")[0]
+                assert room.results() < expected
+            shown = set(hall.shown())
+        with small_ext4(image, disk), service(data, "--station", hall.url) as host:
+            room = Room(data, hall, host)
+            assert shown <= set(room.stored()), "what was received before is on the disk that was repaired"
+            room.finish(expected)
