@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -58,9 +59,10 @@ def _problem_error(found: DealFile, path: str) -> DealError:
 @click.argument("file", type=click.Path())
 @click.option("--format", "format_name", help="Format, where name and content do not say it.")
 @click.option("--first-board", type=click.IntRange(1), default=1, help="First number, for formats without numbers.")
-@click.option("--show-cards", is_flag=True, help="Print the deals too.")
+@click.option("--show-cards", is_flag=True, help="Print the deals too. Put on record.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory, where a look at cards is put on record.")
 @command("deal verify")
-def verify(file: str, format_name: str | None, first_board: int, show_cards: bool) -> Outcome:
+def verify(file: str, format_name: str | None, first_board: int, show_cards: bool, data: Path | None) -> Outcome:
     """Check a deal file: 52 different cards, 13 a hand, no deal twice, no unshuffled pack.
 
     With --json the object holds the deals. Repairs alone are no failure.
@@ -76,6 +78,10 @@ def verify(file: str, format_name: str | None, first_board: int, show_cards: boo
     if found.not_for_play:
         lines.append("NOT FOR PLAY: this is a seeded set.")
     if show_cards:
+        from firmware_bridge.config import data_directory, ensure_directory
+        from firmware_bridge.service.reading import record_showing
+
+        record_showing(ensure_directory(data_directory(data)), "deal verify --show-cards", file)
         lines += [f"  {board.number}: {board.deal.to_pbn()}" for board in found.boards]
     fields = _VerifyFields(found, good)
     error = _problem_error(found, file) if found.problems else None

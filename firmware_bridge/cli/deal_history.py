@@ -20,9 +20,10 @@ from firmware_bridge.cli.output import Outcome, command
     type=click.Choice(["own", "external", "replay", "constrained"]),
     help="Where the set comes from; without it, what the file says, else external.",
 )
+@click.option("--reveals", "shown", is_flag=True, help="List instead when cards were shown here, and of what.")
 @click.option("--data", help="Data directory.")
 @command("deal history")
-def history(file: str | None, add: bool, origin: str | None, data: str | None) -> Outcome:
+def history(file: str | None, add: bool, origin: str | None, shown: bool, data: str | None) -> Outcome:
     """Show the record of deals; with FILE, say which of its boards were dealt here before.
 
     A repeat in an own random set is a fault; in a federation's set or a replay it is only reported.
@@ -30,6 +31,8 @@ def history(file: str | None, add: bool, origin: str | None, data: str | None) -
     from dealer.history import history_digests, repeats_as_findings
     from dealer.store.history import find_deals, list_sets, summary
 
+    if shown:
+        return _reveals(data)
     if file is None:
         database = open_dealing_db(data)
         try:
@@ -64,3 +67,20 @@ def history(file: str | None, add: bool, origin: str | None, data: str | None) -
         "repeats": [finding.as_dict() for finding in findings],
     }
     return Outcome(fields, "\n".join(lines))
+
+
+def _reveals(data: str | None) -> Outcome:
+    from dealer.store.reveals import reveals
+
+    database = open_dealing_db(data)
+    try:
+        found = reveals(database)
+    finally:
+        database.close()
+    times = f"{len(found)} time{'' if len(found) == 1 else 's'}"
+    lines = [f"Cards were shown {times}." if found else "No cards were shown."]
+    for one in found[-50:]:
+        board = f"board {one.board}" if one.board else ""
+        lines.append("  " + "  ".join(part for part in (one.at, one.what, board, one.source) if part))
+    listed = [{"at": one.at, "what": one.what, "source": one.source, "board": one.board or None} for one in found]
+    return Outcome({"reveals": listed}, "\n".join(lines))

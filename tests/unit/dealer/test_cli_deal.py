@@ -77,6 +77,23 @@ def test_no_output_but_the_file_shows_a_card(run):
         assert board.deal.routing.decode("latin-1") not in said
 
 
+def test_cards_are_shown_on_record_and_never_without(run, tmp_path):
+    run("generate", "--boards", "1-2", "--out", "a.pbn")
+    run("history", "--reveals")
+    assert "No cards were shown." in run.said
+    assert run("verify", "a.pbn", "--show-cards")[0] == 0
+    assert read_deal_file("a.pbn").boards[0].deal.to_pbn() in run.said
+    code, report = run("history", "--reveals", "--json")
+    (shown,) = report["reveals"]
+    assert (shown["what"], shown["source"], shown["board"]) == ("deal verify --show-cards", "a.pbn", None)
+    run("history", "--reveals")
+    assert "Cards were shown 1 time." in run.said
+    (tmp_path / "file").write_text("")
+    code, _ = run("verify", "a.pbn", "--show-cards", "--data", tmp_path / "file")
+    assert code == 2
+    assert read_deal_file("a.pbn").boards[0].deal.to_pbn() not in run.said
+
+
 def test_seeded_sets_repeat_are_marked_and_stay_out_of_the_history(run):
     for name in ("a.pbn", "b.pbn"):
         code, report = run("generate", "--boards", "1-8", "--seed", "7", "--out", name, "--json")
