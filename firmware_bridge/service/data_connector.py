@@ -308,8 +308,9 @@ async def data_connector(
     try:
         host, also = listens_at(host)
         async with serving(make_app(DataConnector(desk, keys, stop)), host, port, also=also) as url:
-            # Nobody can connect to 0.0.0.0, so that is not what a person should copy.
-            shown = [url.replace("0.0.0.0", one) for one in own_addresses()] if host == "0.0.0.0" else []
+            # Nobody can connect to 0.0.0.0 or ::, so that is not what a person should copy.
+            every = {"0.0.0.0": "0.0.0.0", "::": "[::]"}.get(host, "")
+            shown = [url.replace(every, one) for one in own_addresses()] if every else []
             tell(f"Scoring programs connect to {' or '.join(shown) or url} (Data Connector).")
             yield url
     except ConfigError as error:

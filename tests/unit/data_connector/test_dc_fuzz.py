@@ -78,6 +78,14 @@ def table_plays(host: Host, rng: random.Random) -> None:
     host.key_in(table + 1, number + 1, rng.randint(low, high), ns, ew, may_fail=True, **body)
 
 
+def somebody_sits_or_calls(host: Host, rng: random.Random) -> None:
+    number = rng.choice(["", "7", "77", "X"])
+    host.seat(
+        "A", rng.randint(1, 4), rng.choice("12"), number, rng.choice(["", "Eva", "Eva Ōe"]) if not number else "Eva"
+    )
+    host.call(rng.randint(1, 2), rng.randint(1, 3))
+
+
 @settings(max_examples=60)
 @given(st.integers(0, 2**32))
 def test_any_requests_in_any_order(seed: int) -> None:
@@ -92,6 +100,8 @@ def test_any_requests_in_any_order(seed: int) -> None:
                 table_plays(host, rng)
             elif luck < 0.35:
                 host = host.restart()
+            elif luck < 0.45 and host.has_event:
+                somebody_sits_or_calls(host, rng)
             else:
                 command = rng.choice(list(Command))
                 session = rng.choice([events.SESSION, events.SESSION, events.SESSION, events.OTHER, "", "F" * 32])
@@ -120,6 +130,7 @@ def check(host: Host) -> None:
     for row in host.current():
         state = resolve(row.play, results.of_play(connection, host.event, row.play))
         assert state.content == row.content
+    last_words(host)
     for session in (events.SESSION, events.OTHER):
         before = send(host, Command.POLL_ALL_RESULTS, session, None)
         again = send(host, Command.POLL_ALL_RESULTS, session, None)
@@ -128,6 +139,17 @@ def check(host: Host) -> None:
         if before["DataType"] != 4:
             same_view(host, session)
             assert json.loads(send(host, Command.POLL_NEW_RESULTS, session, None)["SerializedData"]) == []
+
+
+def last_words(host: Host) -> None:
+    """The last that a program can read under a key is what both sides know, whoever said it."""
+    connection = host.database._connection
+    told = connection.execute(
+        "SELECT event, session, kind, key, body FROM program_item WHERE cleared IN (0, ?) ORDER BY id", (store.OWN,)
+    )
+    last = {(event, session, kind, key): body for event, session, kind, key, body in told}
+    for place, body in last.items():
+        assert store.state(connection, *place) == body, place
 
 
 def same_view(host: Host, session: str) -> None:
