@@ -14,11 +14,12 @@ from statistics import median
 
 from dealer.cards import PACK_SIZE, card_name
 from dealer.deal import Deal
+from dealer.duplication import instructions as tell
 from dealer.duplication.checks import JOKER, Checks, Placement
 from dealer.duplication.contact import Contact
 from dealer.duplication.instructions import Instruction
 from dealer.duplication.options import JobOptions
-from dealer.duplication.plan import BoardCopy
+from dealer.duplication.plan import MAX_BOARD, BoardCopy, BoardKey
 from dealer.duplication.progress import CardCounted, OnProgress
 from dealer.duplication.slot import LineBroken, Starter
 from dealer.duplication.verdict import Reason
@@ -44,7 +45,7 @@ from firmware_bridge.clock import Clock
 from firmware_bridge.errors import DeviceError, LinkLost
 
 TEST_BOARD = 999
-"""Number on the display during a test; any board may be put in."""
+"""Number under which a board without a label is dealt; any board may be put in."""
 
 ROUND = Deal(bytes(card % 4 for card in range(PACK_SIZE)))
 """Where the cards of the sorted pack go: in turn to North, East, South and West."""
@@ -220,23 +221,35 @@ class MachineTester:
         }.get(instruction.action, instruction.step)
         await self._desk.tell(replace(instruction, step=step, board=0, copy=0), stop)
 
+    async def _board_in(self) -> int:
+        """Ask for any board; its number once it is in.
+
+        A machine that reads labels refuses to deal another board than the one it was armed for, so the board that
+        comes says what the test is called.
+        """
+        slot, label = self._desk.slot, Capability.LABEL in self._desk.identity().capabilities
+        if slot.must_go:
+            what = f"Pack {self._number - 1}: {_why(stopped)}." if (stopped := self._stopped) else ""
+            step = "Take the board out, empty it, and put the cards in order again."
+            sound = Sound.STOP if stopped else Sound.DONE
+            await self._tell(Instruction(step, Action.REMOVE_BOARD, sound, what=what))
+        while slot.must_go or (label and not slot.board_in):
+            if not slot.must_go:
+                await self._tell(tell.insert(BoardKey(TEST_BOARD, 1), 1))
+            event = await self._desk.mail.get(None)
+            assert event is not None
+            slot.note(event)
+            _raise_if_lost(event)
+        return slot.label if label and 1 <= slot.label <= MAX_BOARD else TEST_BOARD
+
     async def _one(self) -> PackTest:
-        item = BoardCopy(TEST_BOARD, 1, ROUND, ROUND.digest(TEST_BOARD))
+        board = await self._board_in()
+        item = BoardCopy(board, 1, ROUND, ROUND.digest(board))
         order = Armed(self._options.new_job_id(), item.board, item.copy, item.routing, item.digest)
         identity = self._desk.identity()
         # Whatever board is put in: nothing that is dealt here is ever played.
         checks = Checks.without("label", "orientation", "pack_colour")
         placement = Placement(item, identity.capabilities & ~Capability.KEY, checks)
-        if self._desk.slot.must_go:
-            what = f"Pack {self._number - 1}: {_why(stopped)}." if (stopped := self._stopped) else ""
-            step = "Take the board out, empty it, and put the cards in order again."
-            sound = Sound.STOP if stopped else Sound.DONE
-            await self._tell(Instruction(step, Action.REMOVE_BOARD, sound, item.board, item.copy, what=what))
-        while self._desk.slot.must_go:
-            event = await self._desk.mail.get(None)
-            assert event is not None
-            self._desk.slot.note(event)
-            _raise_if_lost(event)
         starter = Starter(self._machine, self._desk.mail, self._desk.slot, self._options, self._tell, 1)
         await starter.start(order, item, placement, _Record())
         await self._tell(Instruction("Leave the board in.", Action.WAIT, what=f"Pack {self._number} is being dealt."))

@@ -15,6 +15,7 @@ from dealer.cards import PACK_SIZE
 from dealer.duplication import instructions as say
 from dealer.duplication.contact import Contact
 from dealer.duplication.options import JobOptions
+from dealer.duplication.picture import found_in
 from dealer.duplication.plan import BoardKey
 from dealer.duplication.progress import CardCounted, OnProgress
 from dealer.duplication.verdict import Reason
@@ -189,8 +190,10 @@ class BoardReader:
             if reply.reason == CommandReason.COVER_OPEN:
                 await self._desk.tell(say.refused(key, 1, reply.reason), (Reason.MACHINE_FAULT,))
                 event = await self._desk.mail.get(1.0)
-                if event is not None:
+                if isinstance(event, Disconnected | Connected):
                     self._desk.mail.put_back(event)
+                elif event is not None:
+                    self._desk.slot.note(event)
                 return ""
             if reply.reason in (CommandReason.NO_BOARD, CommandReason.WRONG_BOARD, CommandReason.TURNED):
                 return say.why_refused(reply.reason)
@@ -212,8 +215,11 @@ class BoardReader:
                 return say.what_happened((Reason.SILENT,), None)
             self._desk.slot.note(event)
             match event:
+                case CardPassed() if event.job_id == job_id and event.index != cards:
+                    await self._machine.abort(job_id)
+                    return say.what_happened((Reason.OUT_OF_SEQUENCE,), None)
                 case CardPassed() if event.job_id == job_id:
-                    pocket = event.confirmed if event.confirmed < 4 else event.wanted
+                    pocket = found_in(event)
                     sure = event.best < PACK_SIZE and event.margin >= margin_min
                     if pocket < 4 and cards < 2 * PACK_SIZE:
                         hands[pocket].append(event.best if sure else NOT_READ)
@@ -223,7 +229,7 @@ class BoardReader:
                 case JobDone() if event.job_id == job_id:
                     found = tuple(tuple(hand) for hand in hands)
                     return BoardContent(key.board, found, number_seen, complete=event.cards == cards)
-                case MachineFault() | BoardPulled():
+                case MachineFault() | BoardPulled() | BoardInserted():
                     await self._machine.abort(job_id)
                     fault = event if isinstance(event, MachineFault) else None
                     return say.what_happened((Reason.PULLED,), fault)

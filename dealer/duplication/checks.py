@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 
 from dealer.cards import HAND_SIZE, PACK_SIZE
 from dealer.duplication.options import PackRule
-from dealer.duplication.picture import BeamRule, Picture, SeenCard
+from dealer.duplication.picture import BeamRule, Picture, SeenCard, found_in
 from dealer.duplication.plan import BoardCopy
 from dealer.duplication.verdict import BROKEN, Reason, Verdict, judge
 from drivers.api import (
@@ -326,7 +326,9 @@ class BoardWatch:
 
     def _pocket(self, event: CardPassed) -> int:
         """The pocket by the exit sensor where the machine has one that is believed, else the one it was sent to."""
-        sensed = self._checks.exit_sensor and Capability.EXIT in self._identity.capabilities and not self._reading
+        if self._reading:
+            return found_in(event)
+        sensed = self._checks.exit_sensor and Capability.EXIT in self._identity.capabilities
         return event.confirmed if sensed else event.wanted
 
     def _done(self, event: JobDone) -> None:

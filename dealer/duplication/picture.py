@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from dealer.cards import HAND_SIZE, PACK_SIZE
-from drivers.api import UNKNOWN
+from drivers.api import UNKNOWN, CardPassed
+
+
+def found_in(event: CardPassed) -> int:
+    """The pocket in which a card was found that is read back: where it was seen counts, not where it was wanted."""
+    return event.confirmed if event.confirmed < 4 else event.wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,8 @@ class FakeMachine:
                 reason = CommandReason.WRONG_STATE
             elif not self.board_in:
                 reason = CommandReason.NO_BOARD
+            elif self._label() not in (0, order.board):
+                reason = CommandReason.WRONG_BOARD
             elif self.hopper == HopperState.EMPTY:
                 reason = CommandReason.HOPPER_EMPTY
         if not reason:
@@ -214,9 +216,13 @@ class FakeMachine:
 
     async def snapshot(self) -> MachineSnapshot:
         await self._command("snapshot")
-        seated = self.board_in
-        label = self.habits.label(self.wanted[0]) if seated and Capability.LABEL in self.capabilities else 0
-        return MachineSnapshot(self.state, seated, True, self.hopper, label, 0, self.counts, 0, self.boot_id)
+        return MachineSnapshot(
+            self.state, self.board_in, True, self.hopper, self._label(), 0, self.counts, 0, self.boot_id
+        )
+
+    def _label(self) -> int:
+        seen = self.board_in and Capability.LABEL in self.capabilities
+        return self.habits.label(self.wanted[0]) if seen else 0
 
     async def display(self, action: Action, board: int, copy: int, sound: Sound, text: str) -> None:
         if self.down:

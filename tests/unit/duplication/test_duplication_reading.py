@@ -99,6 +99,30 @@ def test_a_board_that_reads_otherwise_is_dealt_again(tmp_path: Path) -> None:
     assert right(machine)
 
 
+@pytest.mark.parametrize("honest", [True, False])
+def test_a_card_is_believed_to_lie_where_it_was_found_not_where_it_was_wanted(tmp_path: Path, honest: bool) -> None:
+    """A machine that repeats its routing as ``wanted`` while it reads back, or says nothing there."""
+    owners = {card: seat for seat, hand in enumerate(holds(1)) for card in hand}
+
+    def repeats_the_routing(run_: Run) -> None:
+        for at in run_.cards():
+            best = run_.events[at].best  # type: ignore[union-attr]
+            found = next(seat for seat, hand in enumerate(run_.pockets) if best in hand)
+            run_.change(at, wanted=255 if honest else owners[best], confirmed=found)
+        run_.change_done(digest=BOARDS[0].deal.digest(1))
+
+    interrupt(tmp_path)
+    lies = holds(1)
+    if not honest:
+        lies[0][0], lies[1][0] = lies[1][0], lies[0][0]
+    machine = FakeMachine(READS, scripts=[repeats_the_routing], truth={(1, 1): lies})
+    summary, attempts = make(tmp_path, machine)
+    assert summary.complete
+    assert attempts[1].kind == "read"
+    assert (attempts[1].state is BoardState.GOOD) == honest
+    assert right(machine)
+
+
 @pytest.mark.parametrize(
     ("turn", "words"),
     [((1, 2, 3, 0), "turned by 90 degrees"), ((2, 3, 0, 1), "turned by 180 degrees"), ((1, 0, 2, 3), "each other's")],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from duplication_fakes import FULL, FakeMachine, Run
@@ -12,7 +14,18 @@ from dealer.duplication.progress import CardCounted, ProgressEvent, Stopped
 from dealer.generate import SeededBytes, generate
 from dealer.readback import Kind, compare, learn
 from dealer.reading import MAX_TRIES, BoardContent, BoardReader
-from drivers.api import Action, Capability, CommandReason, Fault, MachineFault, MachineStateCode, Segment, Sound
+from drivers.api import (
+    Action,
+    BoardInserted,
+    Capability,
+    CardPassed,
+    CommandReason,
+    Fault,
+    MachineFault,
+    MachineStateCode,
+    Segment,
+    Sound,
+)
 from firmware_bridge.errors import DealError, DeviceError
 
 BOARDS = generate(range(1, 4), SeededBytes(21))
@@ -105,6 +118,40 @@ def test_a_fault_or_a_silence_while_reading_is_tried_again() -> None:
     machine.scripts = [jam, lambda run_: run_.events.__delitem__(slice(9, None))]
     (content,) = read(machine, [1])
     assert learn(1, content.hands) == BOARDS[0]
+
+
+def repeats_a_card(run_: Run) -> None:
+    run_.change(7, index=6)
+
+
+def loses_a_card(run_: Run) -> None:
+    del run_.events[20]
+
+
+def babbles(run_: Run) -> None:
+    """It reads for ever, with numbers that go round."""
+    run_.events[52:] = [machine_card(run_, 52 + n) for n in range(600)]
+
+
+def machine_card(run_: Run, index: int) -> CardPassed:
+    first = run_.events[0]
+    assert isinstance(first, CardPassed)
+    return replace(first, index=index & 0xFF)
+
+
+def another_board_comes(run_: Run) -> None:
+    """The number changes in mid-board, and the machine has not noticed that the first one went out."""
+    run_.events.insert(30, BoardInserted(2, 0))
+
+
+@pytest.mark.parametrize("mishap", [repeats_a_card, loses_a_card, babbles, another_board_comes])
+def test_words_that_do_not_fit_together_are_no_reading(mishap: Callable[[Run], None]) -> None:
+    machine = full_machine()
+    machine.scripts = [mishap]
+    heard: list[ProgressEvent] = []
+    (content,) = read(machine, [1], heard)
+    assert learn(1, content.hands) == BOARDS[0]
+    assert any(isinstance(event, Stopped) for event in heard)
 
 
 def test_a_board_that_is_sent_back_is_read_again_and_the_next_one_asked_for_by_number() -> None:
