@@ -420,12 +420,3 @@ def _squeeze_table(width: int) -> npt.NDArray[np.uint8]:
                 row = row << 1 | (held >> place & 1)
         table[free] = row
     return table
-
-
-def masks_of_owners(owners: npt.NDArray[np.uint8]) -> Masks:
-    """(3, 4, n) masks from (52, n) owners."""
-    masks = np.zeros((3, 4, owners.shape[1]), dtype=np.uint16)
-    for card in range(52):
-        for seat in range(3):
-            masks[seat, card // 13] |= (owners[card] == seat).astype(np.uint16) << (12 - card % 13)
-    return masks

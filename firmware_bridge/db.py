@@ -29,11 +29,6 @@ BUSY_TIMEOUT_MS = 5000
 MAX_BATCH = 512
 
 
-class Cursor(Protocol):
-    def fetchone(self) -> Any: ...
-    def fetchall(self) -> list[Any]: ...
-
-
 class Connection(Protocol):
     """What is needed of a connection: autocommit mode, ``execute`` with ``?`` parameters, ``close``."""
 

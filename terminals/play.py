@@ -139,8 +139,3 @@ def check_play(
 def _revokes(one: PlayedCard, led: Suit, hand: set[int]) -> bool:
     """Whether a player who could have followed suit did not (Laws 44C, 61A)."""
     return suit_of(one.card) != led and any(suit_of(card) == led for card in hand)
-
-
-def lead_is_plausible(contract: Contract, lead: int, hands: Mapping[Seat, Sequence[int]]) -> bool:
-    """Whether the opening lead is in the leader's hand; if not: wrong declarer, wrong board, or a fouled board."""
-    return lead in hands[contract.leader]

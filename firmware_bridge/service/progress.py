@@ -61,7 +61,3 @@ class Attention:
 
 EveningEvent = ProgressEvent | EveningBegan | CollectionBegan | ResultStored | StationState | Attention
 OnEveningEvent = Callable[[EveningEvent], None]
-
-
-def ignore(_event: EveningEvent) -> None:
-    """For runs that nobody watches."""

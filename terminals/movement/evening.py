@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from terminals.movement.model import Movement
-from terminals.movement.sections import Field, Section, Sections
+from terminals.movement.sections import Section, Sections
 from terminals.movement.state import Plan, Played
 from terminals.settings import EventSettings
 
@@ -167,8 +167,3 @@ def leaving_checklist(
 
 def _item(key: str, open_ones: list[str], done: str, words: str) -> Item:
     return Item(key, not open_ones, f"{len(open_ones)} {words}." if open_ones else done, tuple(open_ones[:10]))
-
-
-def field_words(field: Field) -> str:
-    """How results are compared, for people."""
-    return "across the field" if field is Field.ACROSS else "each section apart"

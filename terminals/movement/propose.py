@@ -13,7 +13,6 @@ from typing import Any
 
 from firmware_bridge.errors import EntryError, ExitStatus
 from terminals.movement import families
-from terminals.movement.arrow import best_switching
 from terminals.movement.catalog import build
 from terminals.movement.howell import HOWELL
 from terminals.movement.mitchell import MAX_TABLES, ODD, SHARE, SKIP
@@ -301,10 +300,3 @@ def _fairness(movement: Movement, report: Report) -> float:
     """Of one ranking the competition variance per set, of two the larger of both."""
     found = [report.balance] if movement.winners == 1 else [balance for _, balance in report.balance_by_group]
     return float(max((balance.per_set for balance in found if balance is not None), default=0))
-
-
-def best_switch_words(movement: Movement) -> str:
-    """For a director who wants one winner: how many rounds to switch, and how much it matters."""
-    computed = best_switching(movement)
-    none, best = float(computed.variances[0]), float(computed.variances[computed.best])
-    return f"switch {computed.best} rounds: competition variance {best:.2f} instead of {none:.2f}"

@@ -12,7 +12,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from dealer.bulk import BulkDeals, masks_of_owners, random_indices, rank, unrank
+from dealer.bulk import BulkDeals, random_indices, rank, unrank
 from dealer.deal import N_DEALS
 from dealer.formats.api import read_deals
 from dealer.generate import SeededBytes
@@ -35,7 +35,11 @@ LIMIT = 1e-6
 
 
 def from_owners(owners):
-    masks = masks_of_owners(owners.astype(np.uint8))
+    """Deals from (52, n) owners: the masks of BulkDeals are (3, 4, n), a bit for each card of a seat's suit."""
+    masks = np.zeros((3, 4, owners.shape[1]), dtype=np.uint16)
+    for card in range(52):
+        for seat in range(3):
+            masks[seat, card // 13] |= (owners[card] == seat).astype(np.uint16) << (12 - card % 13)
     return BulkDeals(rank(masks), masks)
 
 
