@@ -149,7 +149,8 @@ def audit_boards(
     """Compare what was committed with what was revealed and, when given, with the boards that were played.
 
     revealed: keys by board number; entropies: by part number. stated_indices: indices as the reveal states them, for
-    derived boards too. Returns how many boards match in every way, and everything that does not.
+    derived boards too. Returns how many boards match in every way, and everything that does not: a board that was
+    revealed and left out of play is a change too, for whoever may leave out boards can choose among them.
     """
     problems: list[Finding] = []
     committed = {number: (part, value) for part in parts for number, value in part.boards}
@@ -183,5 +184,7 @@ def audit_boards(
                 matching.discard(number)
                 message = "The deal that was played is not the deal that was committed."
                 problems.append(Finding("deal-differs", message, board=number))
+        for number in sorted(true_index.keys() - in_file.keys()):
+            problems.append(Finding("not-played", "The board was committed and is not in the file.", board=number))
         matching &= set(in_file)
     return len(matching), problems

@@ -56,7 +56,11 @@ class DealSet:
         taken = {board.number for board in self.boards}
         for board in more:
             if board.number in taken:
-                raise DealError(f"Board {board.number} is in the set already.", code="board-repeated")
+                raise DealError(
+                    f"Board {board.number} is in the set already.",
+                    next_step=f"Ask for numbers from {max(taken) + 1} on.",
+                    code="board-repeated",
+                )
         return DealSet(self.id, self.origin, (*self.boards, *more), self.fingerprint)
 
 

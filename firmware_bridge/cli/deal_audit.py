@@ -23,6 +23,7 @@ from dealer.published import (
     write_reveal,
 )
 from dealer.store.set_keys import commitments, load_secret, save_secret
+from firmware_bridge.cli.deal_words import NOT_FOR_PLAY, boards_text, plain
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.config import data_directory, ensure_directory
 from firmware_bridge.errors import ConfigError, DealError
@@ -84,12 +85,13 @@ def commit(
     The commitment file tells nothing of the cards. Publish it, or its fingerprint, before the session.
     """
     directory = ensure_directory(data_directory(data))
+    not_for_play = False
     if (file is None) == (boards is None):
         raise ConfigError("Give a deal file, or --boards.", next_step="See: firmware-bridge deal commit --help")
     if file is not None:
         if entropy_from or set_id:
             raise ConfigError("--entropy-from and --set belong to boards that are not dealt yet (--boards).")
-        set_id, parts = _parts_of_file(file, directory)
+        set_id, parts, not_for_play = _parts_of_file(file, directory)
     else:
         numbers = check_numbers(parse_numbers(boards or ""))
         if not entropy_from.strip():
@@ -109,6 +111,8 @@ def commit(
     write_file(out, write_commitment(public))
     count = sum(len(part.boards) for part in public)
     text = f"Commitment of {count} boards written to {out}, set {set_id}.\nFingerprint {public[-1].fingerprint}"
+    if not_for_play:
+        text += f"\n{NOT_FOR_PLAY}"
     fields = {
         "set": set_id,
         "boards": count,
@@ -116,12 +120,16 @@ def commit(
         "fingerprint": public[-1].fingerprint,
         "commitment": public[-1].commitment.hex(),
         "file": os.fspath(out),
+        "not_for_play": not_for_play,
     }
     return Outcome(fields, text)
 
 
-def _parts_of_file(file: str, directory: Path) -> tuple[str, list[PartSecret]]:
-    """The set's keys, made now unless they were made when the set was dealt. Refuses a file that differs from them."""
+def _parts_of_file(file: str, directory: Path) -> tuple[str, list[PartSecret], bool]:
+    """Set id, the set's keys, made now unless they were made when the set was dealt, and whether it is a seeded set.
+
+    Raises DealError for a file that differs from the keys.
+    """
     found = read_deal_file(file)
     deals = found.require_good(file)
     set_id = found.set_id if len(found.set_id) == 16 else secrets.token_hex(8)
@@ -139,7 +147,7 @@ def _parts_of_file(file: str, directory: Path) -> tuple[str, list[PartSecret]]:
     fresh = [board for board in deals if board.number not in known]
     if fresh:
         parts.append(PartSecret(keys_for(fresh)))
-    return set_id, parts
+    return set_id, parts, found.not_for_play
 
 
 @click.command("reveal")
@@ -177,11 +185,21 @@ def reveal(what: str, boards: str | None, out: str, data: str | None) -> Outcome
 @click.argument("commitment", type=click.Path())
 @click.argument("revealed", metavar="REVEAL", type=click.Path())
 @click.argument("file", required=False, type=click.Path())
-@click.option("--entropy", help="The public entropy as you know it; the revealed one must be the same.")
+@click.option(
+    "--entropy",
+    "entropy",
+    multiple=True,
+    help="The public entropy as you know it; the revealed one must be the same. Once for each part that has one.",
+)
 @click.option("--fingerprint", help="The fingerprint as it was published before play.")
 @command("deal audit")
-def audit(commitment: str, revealed: str, file: str | None, entropy: str | None, fingerprint: str | None) -> Outcome:
-    """Check that the boards revealed, and those in FILE when given, are the boards that were committed."""
+def audit(
+    commitment: str, revealed: str, file: str | None, entropy: tuple[str, ...], fingerprint: str | None
+) -> Outcome:
+    """Check that the boards revealed, and those in FILE when given, are the boards that were committed.
+
+    Compare the entropy that is printed with what was published, or give it with --entropy.
+    """
     parts, stated = read_commitment(commitment)
     keys, entropies, indices, set_id = read_reveal(revealed)
     problems: list[Any] = check_chain(parts, stated)
@@ -191,8 +209,14 @@ def audit(commitment: str, revealed: str, file: str | None, entropy: str | None,
         problems.append(Finding("set-differs", "The reveal is of another set."))
     if fingerprint is not None and fingerprint.strip().upper() not in {part.fingerprint for part in parts}:
         problems.append(Finding("fingerprint-differs", "The commitment has another fingerprint."))
-    for part in parts:
-        if entropy is not None and part.entropy_source and entropies.get(part.part) != entropy.strip():
+    from_public = [part for part in parts if part.entropy_source]
+    if len(entropy) > len(from_public):
+        raise ConfigError(
+            f"--entropy is given {len(entropy)} times, and {len(from_public)} parts of the set have one.",
+            next_step="Give it once for each of these parts, in their order.",
+        )
+    for part, known in zip(from_public, entropy, strict=False):
+        if entropies.get(part.part) != known.strip():
             problems.append(Finding("entropy-differs", f"Part {part.part + 1} was dealt with another entropy."))
     played = read_deal_file(file).require_good(file) if file else None
     matching, more = audit_boards(parts, keys, entropies, played, stated_indices=indices)
@@ -208,8 +232,16 @@ def audit(commitment: str, revealed: str, file: str | None, entropy: str | None,
         "problems": [finding.as_dict() for finding in problems],
     }
     lines = [f"Set {parts[0].set_id}: {count} boards committed, {len(keys)} revealed, {matching} match."]
-    lines += [f"Part {part.part + 1}: fingerprint {part.fingerprint}" for part in parts]
-    lines += [f"  entropy from: {part.entropy_source}" for part in parts if part.entropy_source]
+    for part in parts:
+        lines.append(f"Part {part.part + 1}: fingerprint {part.fingerprint}")
+        if part.entropy_source:
+            lines.append(f"  entropy from: {plain(part.entropy_source)}")
+            lines.append(f"  entropy: {plain(entropies.get(part.part) or 'not revealed')}")
+    in_file = {board.number for board in played or ()}
+    closed = [number for part in parts for number, _ in part.boards if number not in keys and number not in in_file]
+    if closed:
+        lines.append(f"Not opened: {boards_text(closed)}. Nothing is known of these boards.")
+    fields["not_revealed"] = closed
     lines += [f"  problem, {finding}" for finding in problems]
     error = None
     if problems:

@@ -19,7 +19,7 @@ from dealer.formats.api import (
     read_deal_file,
     write_deals,
 )
-from dealer.generate import Origin
+from firmware_bridge.cli.deal_words import mark_lines, mark_lost
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.errors import ConfigError, DealError
 
@@ -74,9 +74,7 @@ def verify(file: str, format_name: str | None, first_board: int, show_cards: boo
     found = read_deal_file(file, format_name=format_name, first_board=first_board)
     good = good_boards(found)
     lines = [f"{file}: {found.format.upper()}, {found.found} board{'s' if found.found != 1 else ''}, {good} good."]
-    lines += findings_text(found)
-    if found.not_for_play:
-        lines.append("NOT FOR PLAY: this is a seeded set.")
+    lines += [*findings_text(found), *mark_lines(found.origin)]
     if show_cards:
         from firmware_bridge.config import data_directory, ensure_directory
         from firmware_bridge.service.reading import record_showing
@@ -107,8 +105,7 @@ def _verify_large(file: str) -> Outcome | None:
     if found is None:
         return None
     lines = [f"{file}: PBN, {found.found} boards, {found.found} good."]
-    if found.origin is Origin.SEEDED:
-        lines.append("NOT FOR PLAY: this is a seeded set.")
+    lines += mark_lines(found.origin)
     return Outcome({"boards": found.found, "good": found.found}, "\n".join(lines))
 
 
@@ -160,7 +157,8 @@ def convert(file: str, out: str, to_format: str | None, **choices: Any) -> Outco
     """Write a deal file in another format. A file with a problem is not converted."""
     info = format_named(to_format) if to_format else format_of(out)
     if info is None:
-        raise ConfigError("The name of --out does not say the format.", next_step=f"Use --to: {', '.join(FORMATS)}.")
+        names = ", ".join(name for name, one in FORMATS.items() if one.writes)
+        raise ConfigError("The name of --out does not say the format.", next_step=f"Use --to: {names}.")
     found = read_deal_file(file, format_name=choices["format_name"], first_board=choices["first_board"])
     if found.problems:
         raise _problem_error(found, file)
@@ -175,10 +173,13 @@ def convert(file: str, out: str, to_format: str | None, **choices: Any) -> Outco
         fingerprint=found.fingerprint,
     )
     write_file(out, write_deals(found.boards, info.name, options), private=True)
+    lost = mark_lost(found.origin, info.name, info.marks)
     count = len(found.boards)
     lines = [
         f"{count} board{'s' if count != 1 else ''} written to {out} as {info.name.upper()}.",
+        *mark_lines(found.origin),
         *findings_text(found),
+        *map(str, lost),
     ]
     first = found.boards[0].number
     if not info.numbered and first != 1:
@@ -190,7 +191,7 @@ def convert(file: str, out: str, to_format: str | None, **choices: Any) -> Outco
         "format": info.name,
         "not_for_play": found.not_for_play,
         "problems": [],
-        "repairs": [finding.as_dict() for finding in found.repairs],
+        "repairs": [finding.as_dict() for finding in (*found.repairs, *lost)],
     }
     return Outcome(fields, "\n".join(lines))
 
@@ -250,7 +251,8 @@ def export(file: str, maker: str, out: str, **choices: Any) -> Outcome:
         fingerprint=found.fingerprint,
     )
     write_file(out, write_deals(boards, info.name, options), private=True)
-    lines = [f"Boards {boards[0].number} to {boards[-1].number} written to {out}.", advice]
+    lines = [f"Boards {boards[0].number} to {boards[-1].number} written to {out}.", *mark_lines(found.origin), advice]
+    lines += map(str, mark_lost(found.origin, info.name, info.marks))
     fields: dict[str, Any] = {
         "boards": len(boards),
         "first": boards[0].number,

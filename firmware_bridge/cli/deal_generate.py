@@ -12,6 +12,7 @@ import click
 from dealer.generate import DealSet, Origin, check_numbers, new_set, parse_runs
 from dealer.generate import generate as random_boards
 from dealer.verify import Finding, verify_boards
+from firmware_bridge.cli.deal_words import mark_lines, mark_lost
 from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.errors import ConfigError, DealError
 
@@ -117,7 +118,8 @@ def _write(
     if old and not deals.fingerprint:
         message = "The earlier boards were not committed with this data directory, so the set has no fingerprint."
         repairs = [*repairs, Finding("chain-missing", message)]
-    return outcome(deals, len(deals.boards), out, [*repairs, *([REPLACED] if replaced else [])], acceptance)
+    lost = mark_lost(deals.origin, name, marks=name in ("pbn", "lin", "dlm", "json"))
+    return outcome(deals, len(deals.boards), out, [*repairs, *lost, *([REPLACED] if replaced else [])], acceptance)
 
 
 def _content(deals: DealSet, name: str, options: Any) -> bytes:
@@ -148,8 +150,7 @@ def outcome(deals: DealSet, count: int, out: str, reports: Sequence[Finding], ac
         lines.append(f"Fingerprint {deals.fingerprint}")
     if acceptance:
         lines.append(acceptance)
-    if deals.not_for_play:
-        lines.append("NOT FOR PLAY: whoever knows the seed knows the cards.")
+    lines += mark_lines(deals.origin)
     lines += [str(finding) for finding in reports]
     fields = {
         "boards": count,
@@ -237,6 +238,7 @@ def _read_set(path: str) -> DealSet:
         raise DealError(
             f"The set is {found.origin.value}; only an own random set is extended with random boards.",
             where=path,
+            next_step="Deal the further boards as a set of their own.",
             code="set-origin",
         )
     return DealSet(found.set_id, found.origin, boards, found.fingerprint)

@@ -10,6 +10,7 @@ from dealer.formats.api import read_deal_file
 from dealer.generate import DealSet, Origin
 from firmware_bridge.cli.deal_generate import open_dealing_db, put_on_record
 from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.errors import DealError
 
 
 @click.command("history")
@@ -48,6 +49,13 @@ def history(file: str | None, add: bool, origin: str | None, shown: bool, data: 
     boards = found.require_good(file)
     kind_of = Origin(origin) if origin else (found.origin or Origin.EXTERNAL)
     set_id = found.set_id or secrets.token_hex(8)
+    if add and kind_of is Origin.SEEDED:
+        raise DealError(
+            "The set is seeded and not for play; it is not put on record.",
+            where=file,
+            next_step="If it was played all the same, say so with --origin replay.",
+            code="set-origin",
+        )
     if add:
         findings = put_on_record(DealSet(set_id, kind_of, boards), boards, data)
     else:

@@ -17,6 +17,7 @@ from dealer.formats.api import read_deal_file
 from dealer.formats.options import WriteOptions
 from dealer.records.content import RecordPage, record_boards
 from dealer.records.par import Tricks
+from firmware_bridge.cli.deal_words import mark_lines
 from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.errors import ConfigError, DealError, FirmwareBridgeError
 
@@ -100,7 +101,10 @@ def record(file: str, out: str, data: str | None, **choices: Any) -> Outcome:
     )
     page = RecordPage(choices["club"], title, date, found.set_id, found.fingerprint, options.mark, note)
     write_record(boards, out, options, tables=tables, page=page, per_page=int(choices["per_page"]), sheet=sheet)
-    lines = [f"{'Dealing sheet' if sheet else 'Hand record'} of {len(boards)} boards written to {out}."]
+    lines = [
+        f"{'Dealing sheet' if sheet else 'Hand record'} of {len(boards)} boards written to {out}.",
+        *mark_lines(found.origin),
+    ]
     lines += [note] if note else []
     fields = {
         "boards": len(boards),

@@ -166,6 +166,60 @@ def test_public_entropy(run):
     assert code == 1
 
 
+def test_each_part_has_its_own_entropy_and_the_auditor_is_shown_it(run, capsys):
+    code, report = run("commit", "--boards", "1-3", "--entropy-from", "Lotto 1", "--out", "c.json", "--json")
+    set_id = report["set"]
+    run("commit", "--set", set_id, "--boards", "4-6", "--entropy-from", "Lotto\x1b[7m 2", "--out", "c.json")
+    run("generate", "--set", set_id, "--entropy", "4 8", "--boards", "1-3", "--out", "a.pbn")
+    run("reveal", set_id, "--boards", "1-3", "--out", "r.json")
+    capsys.readouterr()
+    audit = ["audit", "c.json", "r.json", "a.pbn"]
+    assert main(["deal", *audit, "--entropy", "4 8"]) == 0
+    text = capsys.readouterr().out
+    assert "entropy: 4 8\n" in text
+    assert "entropy: not revealed\n" in text
+    assert "Not opened: boards 4-6." in text
+    assert "\x1b" not in text
+    run("generate", "--set", set_id, "--entropy", "15 16", "--boards", "4-6", "--out", "b.pbn")
+    run("reveal", set_id, "--out", "r.json")
+    run("generate", "--set", set_id, "--boards", "1-6", "--out", "a.pbn")
+    assert run(*audit, "--entropy", "4 8", "--entropy", "15 16", "--json")[0] == 0
+    code, report = run(*audit, "--entropy", "4 8", "--entropy", "4 8", "--json")
+    assert (code, [finding["message"][:6] for finding in report["problems"]]) == (1, ["Part 2"])
+    assert run(*audit, *["--entropy", "1"] * 3, "--json")[0] == 2
+    code, report = run("audit", "c.json", "r.json", "b.pbn", "--json")
+    assert (code, report["matching"], report["not_revealed"]) == (1, 3, [])
+    assert [(finding["code"], finding["board"]) for finding in report["problems"]] == [
+        ("not-played", number) for number in (1, 2, 3)
+    ]
+
+
+def test_the_mark_of_a_set_is_said_wherever_the_set_is_named(run, capsys):
+    def said(*arguments):
+        capsys.readouterr()
+        assert main(["deal", *arguments]) == 0
+        return capsys.readouterr().out
+
+    run("generate", "--boards", "1-2", "--seed", "7", "--out", "a.pbn")
+    run("generate", "--boards", "1-2", "--require", "N hcp 5+", "--out", "b.pbn")
+    for name, word in (("a.pbn", "NOT FOR PLAY"), ("b.pbn", "constrained")):
+        for arguments in (
+            ("verify", name),
+            ("convert", name, "--out", "x.lin"),
+            ("verify", "x.lin"),
+            ("export", name, "--for", "dealer4", "--out", "y.pbn", "--no-record"),
+            ("record", name, "--out", "x.html", "--no-dd"),
+        ):
+            assert word in said(*arguments), arguments
+    assert "NOT FOR PLAY" in said("commit", "a.pbn", "--out", "c.json")
+    code, report = run("convert", "b.pbn", "--out", "x.bri", "--json")
+    assert (code, [finding["code"] for finding in report["repairs"]]) == (0, ["mark-lost"])
+    code, report = run("history", "a.pbn", "--add", "--json")
+    assert (code, report["error"]["code"]) == (1, "set-origin")
+    code, report = run("history", "a.pbn", "--add", "--origin", "replay", "--json")
+    assert (code, run("history", "--json")[1]["deals"]) == (0, 4)
+
+
 def test_repeat_in_an_own_set_is_refused_and_leaves_no_file(run, monkeypatch):
     from dealer import generate
 

@@ -112,6 +112,14 @@ def test_a_changed_deal_or_entropy_shows():
     assert (matching, {finding.code for finding in problems}) == (4, {"entropy-missing"})
 
 
+def test_a_board_that_was_left_out_shows():
+    parts = two_parts("6 13 27")
+    public = commitments(SET, parts)
+    played = [board for part in parts for board in boards_of(part)][1:]
+    matching, problems = audit_boards(public, revealed(parts), {1: "6 13 27"}, played)
+    assert (matching, [(finding.code, finding.board) for finding in problems]) == (5, [("not-played", 1)])
+
+
 def test_chain_covers_order_entropy_source_and_every_board():
     public = commitments(SET, two_parts())
     stated = [part.commitment for part in public]

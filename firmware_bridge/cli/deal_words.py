@@ -1,0 +1,45 @@
+"""What every ``deal`` command says of a set in the same words: its mark, and which boards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dealer.formats.options import CONSTRAINED_MARK
+from dealer.generate import Origin
+from dealer.verify import Finding
+
+NOT_FOR_PLAY = "NOT FOR PLAY: whoever knows the seed of this set knows the cards."
+CONSTRAINED = "This set is constrained: its deals were chosen to meet conditions."
+
+
+def mark_lines(origin: Origin | None) -> list[str]:
+    """What must be said of a set of this origin wherever it is named; nothing for the others."""
+    if origin is Origin.SEEDED:
+        return [NOT_FOR_PLAY]
+    return [CONSTRAINED] if origin is Origin.CONSTRAINED else []
+
+
+def mark_lost(origin: Origin | None, format_name: str, marks: bool) -> list[Finding]:
+    """A report when a constrained set is written in a format that has no place for its mark (``marks`` False)."""
+    if origin is not Origin.CONSTRAINED or marks:
+        return []
+    message = f"{format_name.upper()} has no place for the mark {CONSTRAINED_MARK!r}; say it where the file goes."
+    return [Finding("mark-lost", message)]
+
+
+def boards_text(numbers: Sequence[int]) -> str:
+    """Board numbers in words: "board 3" or "boards 1-8, 12"."""
+    runs: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    text = ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+    return f"board{'s' if len(numbers) != 1 else ''} {text}"
+
+
+def plain(text: str) -> str:
+    """Words out of a stranger's file, on one line and without anything that a terminal would act on."""
+    words = " ".join("".join(letter if letter.isprintable() else " " for letter in text[:1000]).split())
+    return words if len(words) <= 200 else f"{words[:200]}..."
