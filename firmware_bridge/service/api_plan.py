@@ -163,13 +163,20 @@ def operations() -> list[Operation]:
         "section?": "letter",
         **{name: words for name, words in desk_sections.SECTION_FIELDS.items() if name != "name?"},
     }
-    one |= {"anyway?": "although results would be outside of the plan", "actor?": "who decides"}
+    looked = {"seen?": "version of the preview that was looked at"}
+    one |= {"anyway?": "although results would be outside of the plan", "actor?": "who decides", **looked}
     change = {"section": "letter", "event": "kind and values", "actor?": "who decides"}
-    change |= {"anyway?": "although results would be outside of the plan"}
-    back = {"section": "letter", "position": "of the event", "actor?": "who decides", "anyway?": change["anyway?"]}
+    change |= {"anyway?": "although results would be outside of the plan", **looked}
+    back = {
+        "section": "letter",
+        "position": "of the event",
+        "actor?": "who decides",
+        "anyway?": change["anyway?"],
+        **looked,
+    }
     swiss = {"section?": "letter", "absent?": "list of numbers", "join?": "list of new numbers"}
     swiss |= {"ranking?": "list, in place of the ranking", "first_board?": "number", "anyway?": "results are missing"}
-    swiss |= {"actor?": "who decides"}
+    swiss |= {"actor?": "who decides", "couples?": "as in the preview that was looked at", **looked}
     names = {"section?": "letter", "people": "list of {pair or team, name?, players: [{name, number}]}"}
     paper = {"section": "letter", "paper": "a4 or letter"}
     setup, plans = f"{ROOT}/setup", f"{ROOT}/plan"

@@ -10,7 +10,7 @@ from typing import Any
 
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_plan import SWISS, apply_all, kept_of, letter_of, played_of
+from firmware_bridge.service.desk_plan import SWISS, apply_all, kept_of, letter_of, played_of, seen_version
 from firmware_bridge.service.desk_values import Body, text_of, whole_of
 from terminals.movement import happenings as h
 from terminals.movement import swiss
@@ -24,8 +24,10 @@ async def draw(desk: Desk, body: Body, *, only_preview: bool) -> dict[str, Any]:
     """Draw the next round of a section, or show what the draw would be.
 
     ``absent``: who does not play in it; ``join``: new pairs or teams; ``ranking``: an order in place of the ranking,
-    everybody who plays once; ``first_board``; ``anyway``: although results of earlier rounds are missing.
-    Raises EntryError for a movement that is not drawn, missing results, and numbers that can't be.
+    everybody who plays once; ``first_board``; ``anyway``: although results of earlier rounds are missing; ``couples``:
+    who meets whom by the preview that was looked at.
+    Raises EntryError for a movement that is not drawn, missing results, numbers that can't be, and another draw than
+    the one that was looked at.
     """
     letter = letter_of(body)
     plan = kept_of(desk, letter).plan
@@ -55,10 +57,22 @@ async def draw(desk: Desk, body: Body, *, only_preview: bool) -> dict[str, Any]:
     order = _order(desk, letter, playing, _numbers(body, "ranking"))
     met, had_bye = swiss.history(movement)
     found = swiss.draw(order, met, had_bye)
+    if not only_preview and body.get("couples") not in (None, [list(couple) for couple in found.couples]):
+        raise EntryError(
+            "results have changed since the draw was looked at; it would be another one by now.",
+            where=f"section {letter}",
+            next_step="Look at the preview again.",
+            code="draw-changed",
+        )
     first = whole_of(body, "first_board", 0, 999, 0)
     event = h.Drawn(movement.rounds + 1, found.couples, found.bye, absent, first)
     done = await apply_all(
-        desk, letter, [*joins, event], only_preview=only_preview, actor=text_of(body, "actor", 40, "")
+        desk,
+        letter,
+        [*joins, event],
+        only_preview=only_preview,
+        actor=text_of(body, "actor", 40, ""),
+        seen=seen_version(body),
     )
     # The room may have changed while the draw was kept; what is shown is that of this draw all the same.
     drawn = apply(plan, event).actual

@@ -17,7 +17,7 @@ from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_lock import lock_of
 from firmware_bridge.service.desk_plan_people import renumbered, substitutes
-from firmware_bridge.service.desk_values import Body, text_of
+from firmware_bridge.service.desk_values import Body, text_of, whole_of
 from firmware_bridge.service.desk_view import place_of
 from terminals.movement import happenings as h
 from terminals.movement.boards import runs
@@ -136,7 +136,21 @@ async def happen(desk: Desk, body: Body, *, only_preview: bool) -> dict[str, Any
     event = h.from_dict(given)
     actor, second = text_of(body, "actor", 40, ""), text_of(body, "second", 40, "")
     anyway = bool(body.get("anyway"))
-    return await apply_all(desk, letter, [event], only_preview=only_preview, actor=actor, second=second, anyway=anyway)
+    return await apply_all(
+        desk,
+        letter,
+        [event],
+        only_preview=only_preview,
+        actor=actor,
+        second=second,
+        anyway=anyway,
+        seen=seen_version(body),
+    )
+
+
+def seen_version(body: Body) -> int | None:
+    """``version`` of the preview that was looked at before the change was asked for; None when none was named."""
+    return None if body.get("seen") is None else whole_of(body, "seen", 1, 0xFFFF)
 
 
 async def apply_all(
@@ -148,9 +162,21 @@ async def apply_all(
     actor: str = "",
     second: str = "",
     anyway: bool = False,
+    seen: int | None = None,
 ) -> dict[str, Any]:
-    """Several happenings as one change: all or none. second: another name, when final results move (Law 79C)."""
+    """Several happenings as one change: all or none. second: another name, when final results move (Law 79C).
+
+    seen: the version of the plan that was looked at; a change of another one is refused. Raises EntryError.
+    """
     async with lock_of(desk):
+        version = desk.setup.plan_version
+        if seen is not None and seen != version and not only_preview:
+            raise EntryError(
+                "the plan has changed since it was looked at.",
+                where=f"section {letter}",
+                next_step="Look at the preview again.",
+                code="plan-changed",
+            )
         kept = kept_of(desk, letter)
         plan, events = kept.plan, list(kept.events)
         _undoable(letter, events, new)
@@ -162,23 +188,24 @@ async def apply_all(
                 _played(desk, row, after if row.play in moves else plan, moves.get(row.play))
                 for row in _results(desk, letter)
             ]
-        seen = compare(plan, after, played)
-        shown = preview_view(seen) | {"moves": [_move_words(one, to) for one, to in moves.items()][:MAX_SHOWN]}
+        effect = compare(plan, after, played)
+        shown = preview_view(effect) | {"moves": [_move_words(one, to) for one, to in moves.items()][:MAX_SHOWN]}
+        shown["version"] = version
         if len(new) == 1 and isinstance(new[0], h.PlayedAs):
             ways = compare_repairs(plan, new[0], played)
             shown["ways"] = {then.value: preview_view(one) for then, one in ways.items()}
         if only_preview:
             return shown
-        if not seen.ok:
+        if not effect.ok:
             raise EntryError(
                 "this can't be: " + " ".join(shown["problems"][:3]),
                 where=f"section {letter}",
                 next_step="Look at the preview and choose another way.",
                 code="plan-refused",
             )
-        if seen.orphans and not anyway and not all(isinstance(one, h.PlayedAs) for one in new):
+        if effect.orphans and not anyway and not all(isinstance(one, h.PlayedAs) for one in new):
             raise EntryError(
-                f"{len(seen.orphans)} results would be outside of the plan; the first: {shown['orphans'][0]}",
+                f"{len(effect.orphans)} results would be outside of the plan; the first: {shown['orphans'][0]}",
                 where=f"section {letter}",
                 next_step="Erase or move them first, or say that it shall be so anyway; no result is lost.",
                 code="results-outside",
@@ -190,11 +217,11 @@ async def apply_all(
             items.append(event_of(desk, "planned", "", section=letter, movement=movement_to_dict(kept.begun)))
         for one in (*events[len(events) - kept.unkept :], *new):
             items.append(event_of(desk, "happening", actor, section=letter, event=h.to_dict(one)))
-        setup = desk.setup.with_movement(section.number, seen.after.shown())
+        setup = desk.setup.with_movement(section.number, effect.after.shown())
         by = By(actor or "desk", second, "", desk.wall())
-        people = [*renumbered(desk.people, letter, plan, new), *substitutes(desk.people, letter, plan, seen.after)]
+        people = [*renumbered(desk.people, letter, plan, new), *substitutes(desk.people, letter, plan, effect.after)]
         await keep(desk, setup, items, people, moves, by)
-        _tell(desk, section.number, seen, new)
+        _tell(desk, section.number, effect, new)
         return {**shown, "position": len(events), "positions": list(range(len(events), len(events) + len(new)))}
 
 

@@ -16,7 +16,7 @@ from firmware_bridge.config import load_config
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_lock import lock_of
-from firmware_bridge.service.desk_plan import apply_all, event_of, keep, kept_of, letter_of, plan_of
+from firmware_bridge.service.desk_plan import apply_all, event_of, keep, kept_of, letter_of, plan_of, seen_version
 from firmware_bridge.service.desk_plan import played_of as played_of_plan
 from firmware_bridge.service.desk_sections import SECTION_FIELDS, movement_from, section_view, sections_from
 from firmware_bridge.service.desk_values import Body, text_of
@@ -56,13 +56,7 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
     for the event before, the id of an older one. ``settings``, and how it is scored: ``method``, ``scale``,
     ``knockout``. Raises EntryError when an event is under way and ``instead`` is not set.
     """
-    if desk.has_event and desk.rows and not desk.period.final and not body.get("instead"):
-        raise EntryError(
-            "an event is under way.",
-            where=desk.setup.name,
-            next_step="End it first, or say that the new one takes its place; its results are kept.",
-            code="event-under-way",
-        )
+    _none_under_way(desk, body)
     name = text_of(body, "name", 80, "") or "Evening"
     given = body.get("settings", {})
     if not isinstance(given, Mapping):
@@ -89,6 +83,7 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
     setup = new_event(secrets.randbits(63) | 1, name, movements, settings)
     check_scale(setup, scheme)
     async with lock_of(desk):
+        _none_under_way(desk, body)  # its first result may have come while the movements were looked for
         await desk.change_setup(setup)
         for section in setup.sections:
             if section.movement is not None:
@@ -103,6 +98,16 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
         "ask": asked,
         "warnings": warnings(setup),
     }
+
+
+def _none_under_way(desk: Desk, body: Body) -> None:
+    if desk.has_event and desk.rows and not desk.period.final and not body.get("instead"):
+        raise EntryError(
+            "an event is under way.",
+            where=desk.setup.name,
+            next_step="End it first, or say that the new one takes its place; its results are kept.",
+            code="event-under-way",
+        )
 
 
 def _without_carry(scheme: Scheme) -> dict[str, Any]:
@@ -233,7 +238,10 @@ async def set_movement(desk: Desk, body: Body, *, only_preview: bool) -> dict[st
     if section is not None and section.movement is not None:
         replanned = h.Replanned(movement_to_dict(movement))
         anyway = bool(body.get("anyway"))
-        done = await apply_all(desk, letter, [replanned], only_preview=only_preview, actor=actor, anyway=anyway)
+        seen = seen_version(body)
+        done = await apply_all(
+            desk, letter, [replanned], only_preview=only_preview, actor=actor, anyway=anyway, seen=seen
+        )
         return {**shown, **done}
     async with lock_of(desk):
         held = [

@@ -58,7 +58,7 @@ def event_view(desk: Desk) -> dict[str, Any]:
         "penalties": penalties_view(desk),
         "appeals": len(pending(facts.decided.kept)),
         "deals": bool(facts.deal_set),
-        "clock": facts.clock,
+        "clock": None if facts.clock is None else {**facts.clock, **(clock_view(desk) or {})},
         "published_at": desk.period.published_at,
         "ends_at": desk.period.ends_at,
         "final": desk.period.final,

@@ -16,6 +16,7 @@ _DECLARED = re.compile(r"^(?:export )?(?:async )?(?:function\*?|class) +([\w$]+)
 _VARIABLES = re.compile(r"^(?:export )?(?:const|let|var) +", re.MULTILINE)
 _QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|/(?:[^/\\\n ]|\\.)+/')
 _COMMENT = re.compile(r"^\s*//[^\n]*\n", re.MULTILINE)
+_INDENT = re.compile(r"^[ ]+", re.MULTILINE)
 
 
 class BundleError(ValueError):
@@ -34,8 +35,15 @@ def bundle(files: Mapping[str, bytes], entry: str) -> bytes:
             if found in declared:
                 raise BundleError(f"{name}: {found} is declared in {declared[found]} as well.")
             declared[found] = name
-        parts.append(_COMMENT.sub("", re.sub(r"^export ", "", text, flags=re.MULTILINE)))
+        parts.append(lean(name, re.sub(r"^export ", "", text, flags=re.MULTILINE)))
     return "\n".join(parts).encode()
+
+
+def lean(name: str, text: str) -> str:
+    """A module without its lines of comment and its indentation. Raises BundleError for a text over several lines."""
+    if any(line.count("`") % 2 for line in _COMMENT.sub("", text).splitlines()):
+        raise BundleError(f"{name}: a text in backquotes ends on the line where it begins.")
+    return _INDENT.sub("", _COMMENT.sub("", text))
 
 
 def declared_in(text: str) -> list[str]:

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from firmware_bridge.web.bundle import bundle, style
+from firmware_bridge.web.bundle import bundle, lean, style
 from firmware_bridge.web.words import DEFAULT, FOLDER, Words, chosen, page_html, read_words
 
 _TYPES = {
@@ -85,7 +85,8 @@ def served_files() -> dict[str, bytes]:
         f"{page.removesuffix('.html')}.all.css": style(files, "base.css", page.replace(".html", ".css"))
         for page in set(PAGES.values())
     }
-    return {**files, **joined}
+    alone = {name: lean(name, data.decode()).encode() for name, data in files.items() if name.endswith(".js")}
+    return {**files, **alone, **joined}
 
 
 def version_of(files: dict[str, bytes]) -> str:

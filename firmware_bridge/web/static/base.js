@@ -25,12 +25,51 @@ export function button(label, onclick, kind = "", more = {}) {
   return h("button", { type: "button", class: kind, onclick, ...more }, label);
 }
 
-// New content for a place, with the focus where it was: on the element with the same id, or at the same position.
-export function keepFocus(place, content) {
+// New content for a place, with the focus where it was: on the element with the same id, else on the one that says the
+// same in the same line, else at the same position if no other button has come there.
+// typed: what somebody has typed into a field with an id stays in it.
+export function keepFocus(place, content, { typed = false } = {}) {
+  const filled = typed ? [...place.querySelectorAll("input[id], textarea[id]")].filter((one) => one.value !== one.defaultValue).map((one) => [one.id, one.value]) : [];
   const able = () => [...place.querySelectorAll("h1, h2, button, input, select, textarea, a, summary, [tabindex]")];
-  const active = document.activeElement, at = place.contains(active) ? able().indexOf(active) : -1, name = active?.id;
+  const says = (one) => `${one.tagName} ${one.getAttribute("aria-label") || one.textContent}`, within = (one) => `${says(one)} ${one.closest("li, tr")?.textContent || ""}`;
+  const active = document.activeElement, at = place.contains(active) ? able().indexOf(active) : -1, name = active?.id, words = at >= 0 ? [says(active), within(active)] : [];
   place.replaceChildren(...content);
-  if (at >= 0) ((name && document.getElementById(name)) || able()[at])?.focus({ preventScroll: true });
+  for (const [id, value] of filled) {
+    const field = document.getElementById(id);
+    if (field) field.value = value;
+  }
+  if (at < 0) return;
+  const now = able(), there = now[at] && (now[at].tagName !== "BUTTON" || says(now[at]) === words[0]) ? now[at] : now[0];
+  ((name && document.getElementById(name)) || now.find((one) => within(one) === words[1]) || there)?.focus({ preventScroll: true });
+}
+
+// News redraws nothing between finger down and finger up: a button that is put anew in that moment would lose the touch.
+// Only the last drawing of each name is done, once the finger is up and its click has come.
+const held = new Map();
+let touchedAt = null;
+addEventListener("pointerdown", () => { touchedAt = performance.now(); }, true);
+for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => setTimeout(lifted, 50), true);
+function lifted() {
+  touchedAt = null;
+  const due = [...held.values()];
+  held.clear();
+  due.forEach((work) => work());
+}
+export function whenUntouched(name, work) {
+  if (touchedAt === null || performance.now() - touchedAt > 2000) {
+    held.delete(name);
+    work();
+  } else {
+    if (!held.size) setTimeout(lifted, 2000);
+    held.set(name, work);
+  }
+}
+
+// Answers may come in another order than their questions were asked: of each kind only the newest counts.
+// const mine = newest(); … if (!mine()) return;
+export function newestOnly() {
+  let last = 0;
+  return () => { const own = ++last; return () => own === last; };
 }
 
 // --- words ---
@@ -41,11 +80,14 @@ let words = block.words || {};
 export let language = block.language || "en";
 export const languages = block.languages || [];
 
+const choosing = newestOnly();
 export async function loadWords(wanted) {
+  const mine = choosing();
   const found = [wanted, stored("lang"), language].filter(Boolean).find((one) => languages.some((known) => known.code === one));
   if (found && found !== language) {
     try {
-      const more = await fetch(`/messages/${found}.json`).then((answer) => answer.json());
+      const more = await fetch(`/messages/${found}.json`).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer)));
+      if (!mine()) return languages;
       words = { ...words, ...more };
       language = found;
     } catch { /* no connection: the words that the page came with stay */ }
@@ -131,42 +173,50 @@ export async function api(path, { token, body, method, raw, type, timeout = 1500
 // Server-sent events read by fetch, because an EventSource can't carry the token in a header.
 export function listen(path, token, { onEvent, onState = () => {}, lastId = null }) {
   let stopped = false, last = lastId, wait = 1000, aborter = null;
+  async function once() {
+    // Silence ends this connection and never a later one; it also ends one that is not answered at all.
+    const own = aborter = new AbortController();
+    let silence = null;
+    const heard = () => { clearTimeout(silence); silence = setTimeout(() => own.abort(), 40000); };
+    try {
+      heard();
+      const headers = { authorization: `Bearer ${token}` };
+      if (last !== null) headers["last-event-id"] = last;
+      const answer = await fetch(`/api/v1${path}`, { headers, signal: own.signal, cache: "no-store" });
+      if (!answer.ok) throw new ApiError(answer.status, { code: "stream" });
+      if (stopped) return;
+      onState(true);
+      wait = 1000;
+      const reader = answer.body.getReader(), decoder = new TextDecoder();
+      let text = "";
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        heard();
+        text += decoder.decode(value, { stream: true });
+        let end;
+        while (!stopped && (end = text.indexOf("\n\n")) >= 0) {
+          const event = { kind: "message", data: "" };
+          for (const line of text.slice(0, end).split("\n")) {
+            if (line.startsWith("id: ")) last = line.slice(4);
+            else if (line.startsWith("event: ")) event.kind = line.slice(7);
+            else if (line.startsWith("data: ")) event.data += line.slice(6);
+          }
+          text = text.slice(end + 2);
+          if (event.data) onEvent(event.kind, JSON.parse(event.data));
+        }
+        if (stopped) return;
+      }
+    } finally {
+      clearTimeout(silence);
+    }
+  }
   async function run() {
     while (!stopped) {
-      try {
-        aborter = new AbortController();
-        const headers = { authorization: `Bearer ${token}` };
-        if (last !== null) headers["last-event-id"] = last;
-        const answer = await fetch(`/api/v1${path}`, { headers, signal: aborter.signal, cache: "no-store" });
-        if (!answer.ok) throw new ApiError(answer.status, { code: "stream" });
-        onState(true);
-        wait = 1000;
-        const reader = answer.body.getReader(), decoder = new TextDecoder();
-        let text = "";
-        let silence = setTimeout(() => aborter.abort(), 40000);
-        for (;;) {
-          const { done, value } = await reader.read();
-          if (done) break;
-          clearTimeout(silence);
-          silence = setTimeout(() => aborter.abort(), 40000);
-          text += decoder.decode(value, { stream: true });
-          let end;
-          while ((end = text.indexOf("\n\n")) >= 0) {
-            const event = { kind: "message", data: "" };
-            for (const line of text.slice(0, end).split("\n")) {
-              if (line.startsWith("id: ")) last = line.slice(4);
-              else if (line.startsWith("event: ")) event.kind = line.slice(7);
-              else if (line.startsWith("data: ")) event.data += line.slice(6);
-            }
-            text = text.slice(end + 2);
-            if (event.data) onEvent(event.kind, JSON.parse(event.data));
-          }
-        }
-        clearTimeout(silence);
-      } catch (error) {
-        if (stopped) return;
-        if (error instanceof ApiError && [401, 403].includes(error.status)) { onState(false, error); return; }
-      }
+      let error = null;
+      try { await once(); } catch (thrown) { error = thrown; }
+      if (stopped) return;
+      if (error instanceof ApiError && [401, 403].includes(error.status)) { onState(false, error); return; }
       onState(false);
       await new Promise((go) => setTimeout(go, wait));
       wait = Math.min(wait * 1.7, 8000);

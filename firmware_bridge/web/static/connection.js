@@ -62,7 +62,7 @@ export class Connection {
     } catch (error) {
       if (error instanceof ApiError && [401, 403].includes(error.status)) this.refused = true;
       // What the service can't read it will not read the next time either; records are never among it.
-      if (!(error instanceof ApiError && error.status < 500)) this.#sayAgain();
+      if (!(error instanceof ApiError && error.status < 500) || [408, 429].includes(error.status)) this.#sayAgain();
       this.carried = {};
       this.#online(false);
       clearTimeout(this.retry);
@@ -151,7 +151,7 @@ export class Connection {
   async #refused(message) {
     const reason = ["", "conflict", "gap", "not-admitted", "crc", "auth"][message.reason];
     if (reason === "conflict") {
-      await this.journal.renew();
+      await this.journal.renew(message.journal_id);
       this.known = false;
       this.again = true;
     } else if (reason === "gap" || reason === "crc") this.from = { journal: message.journal_id, seq: message.seq };

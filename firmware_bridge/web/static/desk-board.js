@@ -1,7 +1,7 @@
 // Boards, travellers, and everything that can be done to one result: forms with a preview, audit trail, undo.
 import { button, contractText, h, signed, store, t, told } from "./base.js";
 import { distribution } from "./charts.js";
-import { D, act, closePanel, doing, field, get, letters, may, openPanel, playForms, post, problem, say, show, stateTag } from "./desk.js";
+import { D, act, closePanel, doing, field, get, letters, may, openPanel, playForms, post, previewOf, problem, say, show, stateTag } from "./desk.js";
 
 export async function boardsView() {
   const section = letters().includes(D.section) ? D.section : letters()[0], of = D.data.event.sections.find((s) => s.letter === section);
@@ -26,21 +26,26 @@ export async function boardsView() {
 const key = (p) => ({ section: p.section, board: p.board, ns: p.ns, ew: p.ew, play: p.play || 1 });
 
 export async function openPlay(p) {
-  openPanel("…", h("p", { class: "soft" }, t("loading")));
-  let view;
-  try { view = await get(`/play?${new URLSearchParams(key(p))}`); } catch (error) { openPanel(t("desk.result"), problem(error)); return; }
+  const mine = openPanel("…", h("p", { class: "soft" }, t("loading")));
+  let view, recorded = "";
+  try {
+    view = await get(`/play?${new URLSearchParams(key(p))}`);
+    if (!view.hidden && (D.data.event.settings.auction || D.data.event.settings.play)) recorded = await recordedPart(p);
+  } catch (error) { if (mine()) openPanel(t("desk.result"), problem(error)); return; }
+  if (!mine()) return;
   const title = `${t("board", { board: p.board })}: ${t("pairs-line", { ns: p.ns, ew: p.ew })}`;
   if (view.hidden) { openPanel(title, h("p", { class: "note warn" }, t("desk.veiled-help"))); return; }
   const place = h("div", {}), codes = view.codes || { attention: [], warnings: [] };
-  const offered = [...Object.entries(FORMS).map(([name, form]) => [name, { ...form, make: () => ruling(name, p, view) }]), ...Object.entries(playForms)].filter(([, form]) => may(form.role || "assistant") && (!form.when || form.when(view)));
-  openPanel(title,
+  const offered = [...Object.entries(FORMS).map(([name, form]) => [name, { ...form, make: () => ruling(name, p, view, anew) }]), ...Object.entries(playForms)].filter(([, form]) => may(form.role || "assistant") && (!form.when || form.when(view)));
+  const anew = () => open() && openPlay(p);
+  const open = openPanel(title,
     h("p", { class: "row" }, h("strong", {}, view.text ? contractText(view.text) : t("desk.no-result")), stateTag(view.status)),
     view.attention.map((words, i) => h("p", { class: "note bad" }, told("attention", codes.attention[i], words))), view.warnings.map((words, i) => h("p", { class: "note warn" }, told("warning", codes.warnings[i], words))),
-    view.claims.length > 1 || view.attention.length ? h("section", {}, h("h3", {}, t("desk.claims")), h("ul", {}, view.claims.map((c) => h("li", { class: "row" }, h("span", { class: "grow" }, t("table", { place: c.table }), ": ", c.text === "erased" ? t("desk.erased") : contractText(c.text), c.confirmed ? ` (${t("desk.accepted")})` : ""), may("assistant") ? doing(t("desk.this-one"), async () => { await act("choose", { ...key(p), claim: c.claim, seen: view.changes }); openPlay(p); }) : ""))), may("assistant") ? doing(t("desk.right-as-is"), async () => { await act("leave", { ...key(p), seen: view.changes }); openPlay(p); }) : "") : "",
-    view.claims.length < 2 && !view.attention.length && codes.warnings.includes("not-in-movement") && may("assistant") ? doing(t("desk.right-as-is"), async () => { await act("leave", { ...key(p), seen: view.changes }); openPlay(p); }) : "",
-    D.data.event.settings.auction || D.data.event.settings.play ? await recordedPart(p) : "",
-    offered.length ? h("div", { class: "tabs" }, offered.map(([name, form]) => button(t(form.label), async () => place.replaceChildren(await form.make(p, view)), "", { "data-form": name }))) : "", place,
-    h("h3", {}, t("desk.what-happened")), h("ol", { class: "trail" }, view.events.map((e) => h("li", {}, h("strong", {}, told("event", e.kind, e.kind)), " ", contractText(e.text), " ", h("span", { class: "soft small" }, [e.actor, e.second, e.note, e.confirmed ? t("desk.accepted") : "", (e.wall || "").replace("T", " ").slice(0, 19)].filter(Boolean).join(" · ")), e.action && view.actions.includes(e.action) && e.kind !== "undone" && may("assistant") ? doing(t("desk.undo"), async () => { await act("undo", { action: e.action }); openPlay(p); }, "plain") : ""))));
+    view.claims.length > 1 || view.attention.length ? h("section", {}, h("h3", {}, t("desk.claims")), h("ul", {}, view.claims.map((c) => h("li", { class: "row" }, h("span", { class: "grow" }, t("table", { place: c.table }), ": ", c.text === "erased" ? t("desk.erased") : contractText(c.text), c.confirmed ? ` (${t("desk.accepted")})` : ""), may("assistant") ? doing(t("desk.this-one"), async () => { await act("choose", { ...key(p), claim: c.claim, seen: view.changes }); anew(); }) : ""))), may("assistant") ? doing(t("desk.right-as-is"), async () => { await act("leave", { ...key(p), seen: view.changes }); anew(); }) : "") : "",
+    view.claims.length < 2 && !view.attention.length && codes.warnings.includes("not-in-movement") && may("assistant") ? doing(t("desk.right-as-is"), async () => { await act("leave", { ...key(p), seen: view.changes }); anew(); }) : "",
+    recorded,
+    offered.length ? h("div", { class: "tabs" }, offered.map(([name, form]) => button(t(form.label), () => place.replaceChildren(form.make(p, view, anew)), "", { "data-form": name }))) : "", place,
+    h("h3", {}, t("desk.what-happened")), h("ol", { class: "trail" }, view.events.map((e) => h("li", {}, h("strong", {}, told("event", e.kind, e.kind)), " ", contractText(e.text), " ", h("span", { class: "soft small" }, [e.actor, e.second, e.note, e.confirmed ? t("desk.accepted") : "", (e.wall || "").replace("T", " ").slice(0, 19)].filter(Boolean).join(" · ")), e.action && view.actions.includes(e.action) && e.kind !== "undone" && may("assistant") ? doing(t("desk.undo"), async () => { await act("undo", { action: e.action }); anew(); }, "plain") : ""))));
 }
 
 // Auction and play, where tables record them.
@@ -64,8 +69,8 @@ const FORMS = {
   erase: { label: "erase", fields: () => [h("p", {}, t("desk.erase-help"))], names: [] },
 };
 
-function ruling(name, p, view) {
-  const { label, fields, names } = FORMS[name], effect = h("div", { "aria-live": "polite" }), box = h("div", { class: "card" });
+function ruling(name, p, view, anew) {
+  const { label, fields, names } = FORMS[name], box = h("div", { class: "card" });
   const body = () => {
     const out = { ...key(p), seen: view.changes };
     for (const n of names) {
@@ -74,8 +79,9 @@ function ruling(name, p, view) {
     }
     return { ...out, ...signature(box) };
   };
+  const { place, look } = previewOf(box, () => post(`/actions/${name}/preview`, body()), effectOf);
   box.append(h("h3", {}, t(label)), h("div", { class: "fields" }, fields(), signatureFields()),
-    h("p", { class: "row" }, doing(t("desk.preview"), async () => showEffect(effect, await post(`/actions/${name}/preview`, body()))), doing(t(label), async () => { const done = await act(name, body()); if (done.unscheduled) say(stray(done.unscheduled)); if (name === "move" || name === "swap") closePanel(); else openPlay(p); }, "primary", { id: "doit" })), effect);
+    h("p", { class: "row" }, doing(t("desk.preview"), look), doing(t(label), async () => { const done = await act(name, body()); if (done.unscheduled) say(stray(done.unscheduled)); if (name !== "move" && name !== "swap") anew(); else if (box.isConnected) closePanel(); }, "primary", { id: "doit" })), place);
   setTimeout(() => box.querySelector("input, select")?.focus());
   return box;
 }
@@ -96,7 +102,7 @@ function stray({ board, reversed, due }) {
 }
 
 // What an act would do to the ranking, from its preview.
-export function showEffect(place, found) {
+export function effectOf(found) {
   const side = (x) => (x ? `${x.place} · ${x.value}` : "–");
-  place.replaceChildren(...(found.unscheduled ? [h("p", { class: "note warn" }, stray(found.unscheduled))] : []), found.changes.length ? h("table", {}, h("thead", {}, h("tr", {}, ["desk.contestant", "desk.before", "desk.after"].map((x) => h("th", {}, t(x))))), h("tbody", {}, found.changes.map((c) => h("tr", {}, h("td", {}, `${c.section}${c.pair}`), h("td", {}, side(c.before)), h("td", {}, side(c.after)))))) : h("p", { class: "note" }, t("desk.ranking-stays")));
+  return [found.unscheduled ? h("p", { class: "note warn" }, stray(found.unscheduled)) : "", found.changes.length ? h("table", {}, h("thead", {}, h("tr", {}, ["desk.contestant", "desk.before", "desk.after"].map((x) => h("th", {}, t(x))))), h("tbody", {}, found.changes.map((c) => h("tr", {}, h("td", {}, `${c.section}${c.pair}`), h("td", {}, side(c.before)), h("td", {}, side(c.after)))))) : h("p", { class: "note" }, t("desk.ranking-stays"))];
 }

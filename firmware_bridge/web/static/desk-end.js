@@ -26,7 +26,7 @@ async function download(path, name) {
   const url = URL.createObjectURL(await answer.blob());
   Object.assign(document.createElement("a"), { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
-  setTimeout(() => show("end"), 800);
+  setTimeout(() => { if (D.view === "end") show("end"); }, 800); // the checklist knows of it, if it is still looked at
 }
 
 function filesCard() {

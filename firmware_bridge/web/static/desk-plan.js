@@ -1,7 +1,7 @@
 // What changes in mid-session: the round clock, the plan (with a preview, and a list from which each is taken back),
 // penalties, settings.
 import { button, h, hasWords, said, t, told } from "./base.js";
-import { act, again, D, doing, field, get, letters, may, messageForm, number, plans, post, value } from "./desk.js";
+import { act, again, D, doing, field, get, letters, may, messageForm, number, plans, post, previewOf, value } from "./desk.js";
 
 const rounds = (section) => D.data.event.sections.find((s) => s.letter === section)?.rounds || 1;
 const round = (id, section, start) => number(id, { max: rounds(section), value: start });
@@ -63,23 +63,23 @@ async function takeBack(x) {
   const body = { section: x.section, position: x.position };
   const found = await post("/plan/undo/preview", body), words = [...(found.problems || []), ...(found.changes || []).slice(0, 12)].map(said).join("\n");
   if (!confirm(`${t("desk.take-back-sure", { what: kindWords(x.kind) })}\n\n${words}`)) return;
-  await post("/plan/undo", { ...body, actor: D.actor });
+  await post("/plan/undo", { ...body, actor: D.actor, seen: found.version });
   await again("plan");
 }
 
 function planForm(kind, { fields, event }) {
-  const effect = h("div", { "aria-live": "polite" }), inputs = h("div", { class: "fields" }), section = h("select", { onchange: () => fill() }, letters().map((l) => h("option", {}, l)));
+  const box = h("div", { class: "card" }), inputs = h("div", { class: "fields" }), section = h("select", { onchange: () => fill() }, letters().map((l) => h("option", {}, l)));
   const fill = () => inputs.replaceChildren(...[letters().length > 1 ? field("p_section", t("desk.section-label"), section) : "", fields(section.value)].flat(9).filter(Boolean));
   const body = () => ({ section: section.value, event: { kind, ...event() }, actor: D.actor });
   fill();
-  const preview = async () => {
-    const found = await post("/plan/preview", body());
-    effect.replaceChildren(h("div", { class: `note ${found.ok ? "good" : "bad"}` }, found.ok ? t("desk.nobody-twice") : found.problems.map(said).join(" ")), found.results_before === undefined ? "" : h("p", {}, t("desk.results-then", { before: found.results_before, after: found.results_after })), h("ul", {}, [...(found.shares || []), ...found.changes].slice(0, 60).map((c) => h("li", {}, said(c)))));
-  };
-  const change = async () => { await post("/plan/change", body()); await again("plan"); };
+  const { place, look, seen } = previewOf(box, () => post("/plan/preview", body()), (found) => [
+    h("div", { class: `note ${found.ok ? "good" : "bad"}` }, found.ok ? t("desk.nobody-twice") : found.problems.map(said).join(" ")), found.results_before === undefined ? "" : h("p", {}, t("desk.results-then", { before: found.results_before, after: found.results_after })), h("ul", {}, [...(found.shares || []), ...found.changes].slice(0, 60).map((c) => h("li", {}, said(c))))]);
+  // What was looked at is changed, or nothing: the service refuses it when the plan is another one by now.
+  const change = async () => { await post("/plan/change", { ...body(), ...(seen() ? { seen: seen().version } : {}) }); await again("plan"); };
   setTimeout(() => inputs.querySelector("input, select")?.focus());
-  return h("div", { class: "card" }, h("h3", {}, kindWords(kind)), hasWords(`plan-help.${kind}`) ? h("p", { class: "soft" }, t(`plan-help.${kind}`)) : "", inputs,
-    h("p", { class: "row" }, doing(t("desk.preview"), preview, "", { id: "planpreview" }), may("director") ? doing(kindWords(kind), change, "primary", { id: "planchange" }) : ""), effect);
+  box.append(...[h("h3", {}, kindWords(kind)), hasWords(`plan-help.${kind}`) ? h("p", { class: "soft" }, t(`plan-help.${kind}`)) : "", inputs,
+    h("p", { class: "row" }, doing(t("desk.preview"), look, "", { id: "planpreview" }), may("director") ? doing(kindWords(kind), change, "primary", { id: "planchange" }) : ""), place].filter(Boolean));
+  return box;
 }
 
 // --- penalties, settings -----------------------------------------------------------------------------------------
@@ -95,13 +95,14 @@ function penaltyCard(e) {
 function settingsForm(e) {
   const names = Object.keys(e.settings).filter((name) => typeof e.settings[name] === "boolean" && hasWords(`setting.${name}`));
   const pair = h("input", { value: e.settings.playing_director.join(" "), maxlength: 20 });
+  // Only what was changed here: another desk may have changed the rest meanwhile.
   const keep = async () => {
-    const settings = Object.fromEntries(names.map((n) => [n, document.getElementById(`s_${n}`).checked]));
-    settings.playing_director = pair.value.toUpperCase().split(/[\s,]+/).filter(Boolean);
+    const wanted = { ...Object.fromEntries(names.map((n) => [n, document.getElementById(`s_${n}`).checked])), playing_director: pair.value.toUpperCase().split(/[\s,]+/).filter(Boolean) };
+    const settings = Object.fromEntries(Object.entries(wanted).filter(([n, v]) => String(v) !== String(e.settings[n])));
     const live = document.getElementById("s_live").checked;
-    await act("settings", { settings });
+    if (Object.keys(settings).length) await act("settings", { settings });
     if (live !== e.live) await act("live", { on: live });
-    D.data = { ...D.data, event: { ...e, live, settings: { ...e.settings, ...settings } } };
+    await again("plan");
   };
   return [h("div", { class: "boxes" }, names.map((name) => h("label", {}, h("input", { type: "checkbox", id: `s_${name}`, checked: e.settings[name] }), ` ${t(`setting.${name}`)}`)), h("label", {}, h("input", { type: "checkbox", id: "s_live", checked: e.live }), ` ${t("setting.live")}`)),
     field("s_pair", t("setting.playing_director"), pair), h("p", { class: "row" }, doing(t("desk.keep"), keep, "primary", { id: "keepsettings" }))];

@@ -1,25 +1,20 @@
 // Rulings: made on a result, each with its effect before it counts; the list of them with appeals and undo; fouled boards;
 // how the event is scored; matches of teams; guests who turn out to be members.
-import { button, h, language, t } from "./base.js";
-import { openPlay, showEffect, signature, signatureFields } from "./desk-board.js";
-import { act, addCard, addPlayForm, addView, again, D, doing, field, get, letters, may, number, openPanel, post, value } from "./desk.js";
+import { button, h, language, newestOnly, t } from "./base.js";
+import { effectOf, openPlay, signature, signatureFields } from "./desk-board.js";
+import { act, addCard, addPlayForm, addView, again, closePanel, D, doing, field, get, letters, may, number, openPanel, post, previewOf, value } from "./desk.js";
 
 const typed = (more = {}) => h("input", { autocomplete: "off", ...more });
 const notes = (found) => (found.notes || []).map((words) => h("p", { class: "note warn", lang: "en" }, words));
 
 // A form that shows what it would do before it can be done: `name` of the act, its body, what follows.
 function decided(box, name, body, label, then) {
-  const effect = h("div", { "aria-live": "polite" });
   const [sure, trouble] = doing(label, async () => { await act(name, body()); await then(); }, "primary", { id: "confirmruling", disabled: true });
-  const look = async () => {
-    const found = await post(`/actions/${name}/preview`, { actor: D.actor || D.data.role, ...body() });
-    const place = h("div", {});
-    showEffect(place, found);
-    effect.replaceChildren(...proposal(found), ...notes(found), place);
+  const { place, look } = previewOf(box, () => post(`/actions/${name}/preview`, { actor: D.actor || D.data.role, ...body() }), (found) => {
     sure.disabled = false;
-  };
-  box.addEventListener("input", () => { sure.disabled = true; });
-  return [h("p", { class: "row" }, doing(t("desk.preview"), look, "", { id: "previewruling" }), sure, trouble), effect];
+    return [...proposal(found), ...notes(found), effectOf(found)];
+  }, () => { sure.disabled = true; });
+  return [h("p", { class: "row" }, doing(t("desk.preview"), look, "", { id: "previewruling" }), sure, trouble), place];
 }
 
 function proposal(found) {
@@ -37,7 +32,7 @@ function lawOf(box) {
 const key = (p) => ({ section: p.section, board: p.board, ns: p.ns, ew: p.ew, play: p.play || 1 });
 const SCORES = { score: ["r_score"], split: ["r_score_ns", "r_score_ew"], stands: [], none: [] };
 
-function rulingForm(p, view) {
+function rulingForm(p, view, anew) {
   const kind = h("select", {}, Object.keys(SCORES).map((x) => h("option", { value: x }, t(`desk.ruling-${x}`)))), inputs = h("div", { class: "fields" }), box = h("div", { class: "card" });
   const like = { placeholder: "60% +420, 40% -50", list: "averages" };
   const fill = () => inputs.replaceChildren(...SCORES[kind.value].map((id) => field(id, t({ r_score: "score", r_score_ns: "NS", r_score_ew: "EW" }[id]), typed(like))));
@@ -49,7 +44,7 @@ function rulingForm(p, view) {
   kind.addEventListener("change", fill);
   fill();
   box.append(h("h3", {}, t("desk.form-ruling")), h("p", { class: "soft small" }, t("desk.ruling-help")), h("div", { class: "fields" }, field("r_kind", t("desk.ruling-what"), kind)), inputs, h("datalist", { id: "averages" }, ["AVE+", "AVE", "AVE-", "AVE+/AVE-", "AVE-/AVE+"].map((v) => h("option", { value: v }))),
-    h("div", { class: "fields" }, lawFields(standing?.ruling), signatureFields()), ...decided(box, "ruling", body, t("desk.confirm-ruling"), () => openPlay(p)).flat(9));
+    h("div", { class: "fields" }, lawFields(standing?.ruling), signatureFields()), ...decided(box, "ruling", body, t("desk.confirm-ruling"), anew).flat(9));
   setTimeout(() => box.querySelector("select")?.focus());
   return box;
 }
@@ -67,8 +62,11 @@ async function rulingsView() {
 
 // One form at a time, so that each of its fields has a name of its own on the page.
 function forms() {
-  const place = h("div", {}), open = { fouled: fouledCard, "scoring-now": async () => scoringCard(await get("/scoring")) };
-  return h("section", { class: "card" }, h("div", { class: "tabs" }, Object.entries(open).map(([name, make]) => button(t(`desk.${name}`), async () => place.replaceChildren(await make()), "", { "data-form": name }))), place);
+  const opening = newestOnly(), place = h("div", {}), open = { fouled: fouledCard, "scoring-now": async () => scoringCard(await get("/scoring")) };
+  return h("section", { class: "card" }, h("div", { class: "tabs" }, Object.entries(open).map(([name, make]) => doing(t(`desk.${name}`), async () => {
+    const mine = opening(), made = await make();
+    if (mine()) place.replaceChildren(made);
+  }, "", { "data-form": name }))), place);
 }
 
 const periods = (found) => [h("span", { class: "tag" }, `${t("desk.corrections")}: ${t(`period.${found.correction}`)}`), " ", h("span", { class: "tag" }, `${t("desk.appeals")}: ${t(`period.${found.appeals}`)}`), " ", found.rulings.some((r) => r.state === "appealed") ? h("span", { class: "tag warn" }, t("desk.provisional")) : ""];
@@ -99,7 +97,7 @@ function second() {
 function stepForm(r, name, label) {
   const box = h("div", {});
   const body = () => { const { note, ...who } = signature(box); return { ruling: r.ruling, ...who, ...(note ? { reason: note } : {}) }; };
-  box.append(h("div", { class: "fields" }, signatureFields()), ...decided(box, name, body, t(label), async () => { document.getElementById("closepanel").click(); await again("rulings"); }).flat(9));
+  box.append(h("div", { class: "fields" }, signatureFields()), ...decided(box, name, body, t(label), async () => { if (box.isConnected) closePanel(); await again("rulings"); }).flat(9));
   openPanel(`${t(label)}: ${r.ruling}`, h("p", { lang: "en" }, r.text), box);
 }
 
@@ -108,7 +106,7 @@ function appealForm(r) {
   const send = async () => {
     const { note, ...who } = signature(box);
     await act("ruling-appeal", { ruling: r.ruling, section: value("a_section") || r.play?.section || letters()[0], pair: Number(value("a_pair")), agreed: agreed.checked, ...who, ...(note ? { reason: note } : {}) });
-    document.getElementById("closepanel").click();
+    if (box.isConnected) closePanel();
     await again("rulings");
   };
   box.append(h("div", { class: "fields" }, letters().length > 1 ? field("a_section", t("desk.section-label"), h("select", {}, letters().map((l) => h("option", {}, l)))) : "", field("a_pair", t("desk.contestant"), number("a_pair")), h("label", {}, agreed, ` ${t("desk.agreed")}`), signatureFields()), h("p", { class: "row" }, doing(t("desk.appeal"), send, "primary", { id: "sendappeal" })));

@@ -1,7 +1,7 @@
 // What the forms of the desk have beside the usual: sections with movements of their own, files of the club, earlier
 // events as a pattern, draws of Swiss events, names of pairs and teams, and changes of plan that name many tables.
-import { h, t } from "./base.js";
-import { addCard, addPlan, again, D, doing, field, get, letters, may, number, post, value } from "./desk.js";
+import { h, said, t } from "./base.js";
+import { addCard, addPlan, again, D, doing, field, get, letters, may, number, post, previewOf, value } from "./desk.js";
 import { eventOptions, startEvent } from "./desk-setup.js";
 
 const SOURCES = ["named", "file", "pairs", "later"], SCORINGS = ["", "imps", "board_a_match", "aggregate", "matchpoints", "cross_imps", "butler"];
@@ -76,29 +76,34 @@ async function sectionsCard() {
 async function drawCards() {
   const kept = await get("/plan");
   return kept.sections.filter((s) => s.swiss).map((s) => {
-    const shown = h("div", { "aria-live": "polite" }), id = (name) => `draw_${name}_${s.section}`;
+    const box = h("section", { class: "card" }), id = (name) => `draw_${name}_${s.section}`;
     const body = () => ({ section: s.section, absent: numbers(value(id("absent"))), join: numbers(value(id("join"))), actor: D.actor, anyway: document.getElementById(id("anyway")).checked });
-    const show = (found) => shown.replaceChildren(h("h3", {}, `${t("round", { round: found.round })}, ${t("boards")} ${found.boards}`), h("ul", {}, found.tables.map((x) => h("li", {}, t("desk.draw-line", { table: x.table, ns: x.ns, ew: x.ew }))), found.bye ? h("li", {}, t("desk.draw-bye", { pair: found.bye })) : "", found.repeats.map(([a, b]) => h("li", { class: "note warn" }, t("desk.draw-again", { a, b })))));
-    return h("section", { class: "card" }, h("h2", {}, `${t("desk.draw-next")}${letters().length > 1 ? ` (${s.section})` : ""}`),
+    const { place, look, seen } = previewOf(box, () => post("/plan/draw/preview", body()), (found) => [h("h3", {}, `${t("round", { round: found.round })}, ${t("boards")} ${found.boards}`), h("ul", {}, found.tables.map((x) => h("li", {}, t("desk.draw-line", { table: x.table, ns: x.ns, ew: x.ew }))), found.bye ? h("li", {}, t("desk.draw-bye", { pair: found.bye })) : "", found.repeats.map(([a, b]) => h("li", { class: "note warn" }, t("desk.draw-again", { a, b }))))]);
+    // The draw that was looked at, or none: a correction that came meanwhile may make another one of it.
+    const draw = async () => { await post("/plan/draw", { ...body(), ...(seen() ? { seen: seen().version, couples: seen().couples } : {}) }); await again("plan"); };
+    box.append(h("h2", {}, `${t("desk.draw-next")}${letters().length > 1 ? ` (${s.section})` : ""}`),
       h("div", { class: "fields" }, field(id("absent"), t("desk.draw-absent"), h("input", { autocomplete: "off" })), field(id("join"), t("desk.draw-join"), h("input", { autocomplete: "off" }))),
       h("label", {}, h("input", { type: "checkbox", id: id("anyway") }), ` ${t("desk.draw-anyway")}`),
-      h("p", { class: "row" }, doing(t("desk.preview"), async () => show(await post("/plan/draw/preview", body())), "", { id: id("preview") }), may("director") ? doing(t("desk.draw-it"), async () => { await post("/plan/draw", body()); await again("plan"); }, "primary", { id: id("it") }) : ""), shown);
+      h("p", { class: "row" }, doing(t("desk.preview"), look, "", { id: id("preview") }), may("director") ? doing(t("desk.draw-it"), draw, "primary", { id: id("it") }) : ""), place);
+    return box;
   });
 }
 
 // --- a section's movement later, names, cards ----------------------------------------------------------------------
 
 function movementCard() {
-  const seen = h("div", { "aria-live": "polite" });
+  const box = h("section", { class: "card" });
   const body = async () => {
     const file = document.getElementById("mv_file").files[0];
     return { section: value("mv_section").trim().toUpperCase() || letters()[0], ...(file ? { file: await fileText(file) } : { movement: value("mv_text").trim() }), ...(value("mv_boards").trim() ? { boards: value("mv_boards").trim() } : {}), actor: D.actor, anyway: document.getElementById("mv_anyway").checked };
   };
-  const show = (found) => seen.replaceChildren(h("p", { lang: "en" }, `${found.movement}, ${found.boards}`), h("ul", { lang: "en" }, [...found.unbound, ...(found.problems || []), ...(found.orphans || [])].slice(0, 12).map((w) => h("li", {}, w))));
-  return h("section", { class: "card" }, h("h2", {}, t("plan.replanned")), h("p", { class: "soft" }, t("desk.movement-help")),
+  const { place, look, seen } = previewOf(box, async () => post("/setup/movement/preview", await body()), (found) => [h("p", {}, `${said(found.movement)}, ${found.boards}`), h("ul", {}, [...found.unbound, ...(found.problems || []), ...(found.orphans || [])].slice(0, 12).map((w) => h("li", {}, said(w))))]);
+  const change = async () => { await post("/setup/movement", { ...(await body()), ...(seen()?.version ? { seen: seen().version } : {}) }); await again("plan"); };
+  box.append(h("h2", {}, t("plan.replanned")), h("p", { class: "soft" }, t("desk.movement-help")),
     h("div", { class: "fields" }, field("mv_section", t("desk.section-label"), h("input", { value: letters()[0], maxlength: 3 })), field("mv_text", t("desk.movement-text"), h("input", { maxlength: 200 })), field("mv_file", t("desk.movement-file"), h("input", { type: "file", accept: ".yaml,.yml,.csv" })), field("mv_boards", t("desk.own-boards"), h("input", { maxlength: 200, placeholder: "17-32" }))),
     h("label", {}, h("input", { type: "checkbox", id: "mv_anyway" }), ` ${t("desk.results-outside")}`),
-    h("p", { class: "row" }, doing(t("desk.preview"), async () => show(await post("/setup/movement/preview", await body()))), doing(t("desk.set-movement"), async () => { await post("/setup/movement", await body()); await again("plan"); }, "primary", { id: "setmovement" })), seen);
+    h("p", { class: "row" }, doing(t("desk.preview"), look), doing(t("desk.set-movement"), change, "primary", { id: "setmovement" })), place);
+  return box;
 }
 
 // Names, each with the number that may stand behind it.
@@ -151,7 +156,11 @@ addPlan("played-as", {
     const place = h("div", { class: "scroll" }), round = number("p_round", { max: roundsOf(s), value: 1, onchange: () => fill() });
     const input = (id, v) => h("td", {}, h("input", { id, value: v, size: 8, "aria-label": id, autocomplete: "off" }));
     const fill = async () => {
-      const plan = await get(`/plan/movement?section=${s}`), individual = plan.format === "individual";
+      planned = []; // until the round is there, nothing differs from it
+      place.replaceChildren();
+      const plan = await get(`/plan/movement?section=${s}`);
+      if (!place.isConnected) return; // another section, or another form, by now
+      const individual = plan.format === "individual";
       planned = plan.seatings.filter((x) => x.round === Number(round.value));
       const heads = [t("desk.table"), ...(individual ? [t("desk.seats-nesw")] : [t("NS"), t("EW")]), t("boards")];
       const row = (x) => h("tr", {}, h("th", { scope: "row" }, x.table), individual ? input(`pa_players_${x.table}`, x.players.join("-")) : [input(`pa_ns_${x.table}`, x.ns), input(`pa_ew_${x.table}`, x.ew)], input(`pa_boards_${x.table}`, x.boards.join(" ")));

@@ -6,10 +6,11 @@
 //   addCard(view, { role, make })                   a card at the end of a view: now, boards, ranking, terminals, plan,
 //                                                   end, setup. make() as above; "" shows nothing.
 //   addPlayForm(name, { label, role, when, make })  a form in the panel of one result. when(view) false: not offered.
-//                                                   make(play, view) gives the element; openPlay(play) shows it anew.
+//                                                   make(play, view, anew) gives the element; anew() shows the result
+//                                                   again, unless another panel is open by then.
 //   addPlan(name, { label, fields, event })         a change of plan: fields(section) gives elements with ids, event()
 //                                                   its values for POST /plan/preview and /plan/change.
-import { ApiError, api, button, contractText, h, keepFocus, languageChoice, listen, loadWords, said, signed, store, stored, t, told } from "./base.js";
+import { ApiError, api, button, contractText, h, keepFocus, languageChoice, listen, loadWords, newestOnly, said, signed, store, stored, t, told, whenUntouched } from "./base.js";
 import { progress } from "./charts.js";
 import { boardsView, openPlay } from "./desk-board.js";
 import { endView } from "./desk-end.js";
@@ -19,7 +20,8 @@ import { setupView } from "./desk-setup.js";
 
 export const D = { token: null, data: null, view: "now", up: false, section: null, board: null, actor: stored("actor") || "" };
 const main = document.getElementById("main"), panel = document.getElementById("panel");
-let source = null, timer = null, due = 0, reloading = null, drawing = 0;
+const drawing = newestOnly(), reading = newestOnly();
+let source = null, timer = null, due = 0, reloading = null;
 
 export const get = (path) => api(path, { token: D.token });
 export const post = (path, body) => api(path, { token: D.token, body });
@@ -51,14 +53,34 @@ export function doing(label, work, kind = "", more = {}) {
   return [one, place];
 }
 
+// A preview of a form: what ask() answers is shown in a place below it, unless something was changed meanwhile; what is
+// changed later clears it. Gives the place, the work of the button, and seen(): the answer that is shown, or null.
+export function previewOf(box, ask, show, changed = () => {}) {
+  const place = h("div", { "aria-live": "polite" });
+  let changes = 0, shown = null;
+  box.addEventListener("input", () => { changes += 1; shown = null; place.replaceChildren(); changed(); });
+  const look = async () => {
+    const at = changes, found = await ask();
+    if (at !== changes) return;
+    shown = found;
+    place.replaceChildren(...[show(found)].flat(9).filter(Boolean));
+  };
+  return { place, look, seen: () => shown };
+}
+
 export const field = (id, label, element) => h("div", {}, h("label", { for: id }, label), Object.assign(element, { id }));
 export const value = (id) => document.getElementById(id)?.value ?? "";
 export const number = (id, more = {}) => h("input", { type: "number", min: 1, id, ...more });
 
+// Gives a question that is answered true as long as nothing else is shown in the panel and it is not closed; whoever
+// waits for an answer of the service asks it before he shows what came.
+const shown = newestOnly();
+panel.addEventListener("close", () => panel.open || shown());
 export function openPanel(title, ...content) {
   panel.replaceChildren(h("div", { class: "row" }, h("h2", { id: "paneltitle", class: "grow", tabindex: "-1" }, title), button(t("desk.close"), () => panel.close(), "plain", { id: "closepanel" })), ...content.flat(9).filter(Boolean));
   if (!panel.open) panel.showModal();
   panel.querySelector("h2").focus();
+  return shown();
 }
 export const closePanel = () => panel.close();
 
@@ -86,21 +108,26 @@ export function show(view) {
   return drawn.then(() => main.querySelector("h2")?.focus?.());
 }
 
-async function draw() {
+// news: nobody asked for it here, so that what is typed stays and no button moves under a finger.
+async function draw(news = false) {
   if (!D.data) return;
-  const event = D.data.event, mine = ++drawing;
+  const event = D.data.event, mine = drawing();
   document.getElementById("title").textContent = event.active ? event.name : t("desk.title");
   document.title = event.active ? `${event.name} · ${t("desk.title")}` : t("desk.title");
   document.getElementById("role").replaceChildren(h("span", { class: "tag" }, t(`desk.role-${D.data.role}`)));
   if (!event.active || !VIEWS[D.view]) D.view = event.active ? "now" : "setup";
   const attention = D.data.alerts.length, open = [...Object.entries(VIEWS).filter(([name]) => name !== "setup"), ["setup", VIEWS.setup]].filter(([name, v]) => (event.active || name === "setup") && (!v.role || may(v.role)));
-  keepFocus(document.getElementById("nav"), open.map(([name, v]) => button(name === "now" && attention ? `${t(v.label)} (${attention})` : t(v.label), () => show(name), "", { "data-view": name, "aria-current": D.view === name ? "page" : null })));
+  const put = (name, place, content) => { const work = () => mine() && keepFocus(place, content, { typed: news }); if (news) whenUntouched(name, work); else work(); };
+  put("nav", document.getElementById("nav"), open.map(([name, v]) => button(name === "now" && attention ? `${t(v.label)} (${attention})` : t(v.label), () => show(name), "", { "data-view": name, "aria-current": D.view === name ? "page" : null })));
   line();
   try {
     const view = D.view, cards = (CARDS[view] || []).filter((c) => (event.active || view === "setup") && (!c.role || may(c.role)));
     const made = [await VIEWS[view].make(), ...(await Promise.all(cards.map((c) => c.make())))];
-    if (mine === drawing) keepFocus(main, made.flat(9).filter(Boolean));
-  } catch (error) { if (mine === drawing) main.replaceChildren(problem(error)); }
+    put("main", main, made.flat(9).filter(Boolean));
+  } catch (error) {
+    // News that could not be fetched leaves what is shown; its line says that it is old.
+    if (mine() && !news) main.replaceChildren(problem(error));
+  }
 }
 
 function line() {
@@ -109,8 +136,8 @@ function line() {
 
 setInterval(() => {
   const c = D.data?.event.clock, place = document.getElementById("clock");
-  if (!c || !c.minutes) { place.textContent = ""; place.hidden = true; return; }
-  const left = Math.round(c.at + c.minutes * 60 - Date.now() / 1000), abs = Math.abs(left);
+  if (!c?.until) { place.textContent = ""; place.hidden = true; return; }
+  const left = Math.round((c.until - Date.now()) / 1000), abs = Math.abs(left);
   place.hidden = left < -7200;
   place.textContent = `${t("round", { round: c.round })}: ${left < 0 ? "−" : ""}${Math.floor(abs / 60)}:${String(abs % 60).padStart(2, "0")}`;
   place.className = left < 0 ? "tag bad" : left < 180 ? "tag warn" : "tag";
@@ -155,7 +182,7 @@ function alertLine(a) {
 
 /** What time it is, by the director's watch; or the computer is right after all. */
 function clockTools() {
-  const now = h("input", { type: "datetime-local", "aria-label": t("desk.clock-now") });
+  const now = h("input", { type: "datetime-local", id: "clocknow", "aria-label": t("desk.clock-now") });
   const tell = () => now.value ? act("computer-clock", { at: new Date(now.value).toISOString() }) : now.focus();
   return [now, ...doing(t("desk.clock-set"), tell), ...doing(t("desk.clock-right"), () => act("computer-clock", {}))];
 }
@@ -176,10 +203,10 @@ function gridTable(section, rounds) {
 
 function openRound(table, round) {
   const of = D.data.grid.cells.filter((c) => c.section === table.section && c.table === table.table && c.round === round), place = `${table.section}${table.table}`;
-  openPanel(t("desk.table-round", { place, round }),
+  const mine = openPanel(t("desk.table-round", { place, round }),
     h("p", {}, t("pairs-line", { ns: of[0].ns, ew: of[0].ew })),
     h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, of.map((c) => h("tr", {}, h("td", {}, t("board", { board: c.board })), h("td", {}, c.hidden ? h("span", { class: "soft" }, t("desk.veiled")) : contractText(c.text)), h("td", { class: "n" }, signed(c.score)), h("td", {}, stateTag(c.state)), h("td", {}, button(t("desk.open"), () => openPlay(c), "", { "aria-label": `${t("desk.open")}: ${t("board", { board: c.board })}` }))))))),
-    may("assistant") ? h("div", { class: "row" }, doing(t(table.locked ? "desk.unlock" : "desk.lock"), async () => { await act("lock", { section: table.section, table: table.table, locked: !table.locked }); closePanel(); }),
+    may("assistant") ? h("div", { class: "row" }, doing(t(table.locked ? "desk.unlock" : "desk.lock"), async () => { await act("lock", { section: table.section, table: table.table, locked: !table.locked }); if (mine()) closePanel(); }),
       button(t("desk.message-table"), () => messageForm(table))) : "");
 }
 
@@ -190,8 +217,8 @@ export function stateTag(state) {
 
 export function messageForm(table) {
   const text = h("textarea", { id: "words", rows: 3, maxlength: 240, class: "grow" });
-  openPanel(table ? t("desk.message-to", { place: `${table.section}${table.table}` }) : t("desk.message-all-title"), h("label", { for: "words" }, t("desk.words")), text,
-    h("p", {}, doing(t("desk.send"), async () => { const done = await act("message", { text: text.value, ...(table ? { section: table.section, table: table.table } : {}) }, t("desk.sent")); openPanel(t("desk.message"), h("p", { class: "note good" }, t("desk.sent-to", { count: done.terminals }))); }, "primary")));
+  const mine = openPanel(table ? t("desk.message-to", { place: `${table.section}${table.table}` }) : t("desk.message-all-title"), h("label", { for: "words" }, t("desk.words")), text,
+    h("p", {}, doing(t("desk.send"), async () => { const done = await act("message", { text: text.value, ...(table ? { section: table.section, table: table.table } : {}) }, t("desk.sent")); if (mine()) openPanel(t("desk.message"), h("p", { class: "note good" }, t("desk.sent-to", { count: done.terminals }))); }, "primary")));
   text.focus();
 }
 
@@ -206,21 +233,37 @@ export function reload(delay = 200) {
   timer = setTimeout(() => {
     timer = null;
     if (reloading) return reload(300);
-    reloading = get("/desk").then((data) => { D.data = data; if (["now", "boards", "ranking", "terminals"].includes(D.view)) draw(); else line(); }).catch(() => {}).finally(() => { reloading = null; });
+    reloading = readDesk().then(() => { if (["now", "boards", "ranking", "terminals"].includes(D.view)) draw(true); else line(); }).catch(() => {}).finally(() => { reloading = null; });
   }, delay);
 }
 
-// After an act of this page: what it shows next is what the service says now.
+// The desk's state: done when there is one that was asked for now or later; an older answer that comes late is not taken.
+let newest = null;
+function readDesk() {
+  const mine = reading();
+  newest = get("/desk").then((data) => {
+    if (!mine()) return newest;
+    // By the service's clock: the one of this tablet may be wrong.
+    const left = data.event.clock?.left;
+    if (left !== undefined) data.event.clock.until = Date.now() + left * 1000;
+    D.data = data;
+  });
+  return newest;
+}
+
+// After an act of this page: what it shows next is what the service says now. The act is done: that its news can't be
+// fetched is no reason to tell that it failed.
 export async function again(view) {
-  D.data = await get("/desk");
+  try { await readDesk(); } catch { later(view); }
   return show(view);
 }
+const later = (view) => setTimeout(() => readDesk().then(() => D.view === view && draw(true), () => later(view)), 1500);
 
 function onEvent(kind, data) {
   if (kind === "result" && D.data) {
     const cell = D.data.grid.cells.find((c) => c.section === data.section && c.board === data.board && c.ns === data.ns && c.ew === data.ew);
     if (cell) Object.assign(cell, { state: data.state, text: data.text, score: data.score, changes: data.changes, hidden: data.hidden });
-    if (D.view === "now") draw();
+    if (D.view === "now") draw(true);
   }
   // A result is on the screen already; rounds, lateness and warnings that follow from it may take a moment.
   if (kind === "result") reload(1500);
@@ -239,20 +282,27 @@ async function begin(code) {
   if (!code) return askCode("");
   D.token = code;
   try {
-    D.data = await get("/desk");
+    await readDesk();
   } catch (error) {
     if (error instanceof ApiError && [401, 403, 429].includes(error.status)) { store("desk", null); return askCode(t(error.status === 429 ? "desk-code-wait" : "desk-code-wrong")); }
     main.replaceChildren(problem(error), button(t("desk.again"), () => begin(code)));
     return;
   }
+  if (D.token !== code || !D.data) return; // another code was given meanwhile
   store("desk", code);
   draw();
   source?.stop();
   source = listen("/stream", code, { onEvent, lastId: String(D.data.event.version), onState: (up, error) => { const was = D.up; D.up = up; line(); if (up && !was) reload(); if (error) askCode(t("desk.code-changed")); } });
 }
 
-document.getElementById("language").replaceChildren(languageChoice(draw));
-const hash = location.hash.slice(1), opened = loadWords();
-if (/^[a-z-]{1,10}$/.test(hash)) D.view = hash;
-else if (hash.length > 10) history.replaceState(null, "", location.pathname); // a code in the address should not stay there
-opened.then(() => begin(hash.length > 10 ? hash : stored("desk") || ""));
+document.getElementById("language").replaceChildren(languageChoice(() => draw()));
+// The address may name a view, or hold a code (from the line that the service prints), which should not stay there.
+function fromAddress() {
+  const hash = location.hash.slice(1);
+  if (/^[a-z-]{1,10}$/.test(hash)) D.view = hash;
+  else if (hash.length > 10) history.replaceState(null, "", location.pathname);
+  return hash.length > 10 ? hash : "";
+}
+const opened = loadWords(), given = fromAddress();
+addEventListener("hashchange", () => { const code = fromAddress(); if (code) begin(code); else draw(); });
+opened.then(() => begin(given || stored("desk") || ""));

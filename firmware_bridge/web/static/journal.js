@@ -25,21 +25,42 @@ function hex(number) {
   return number.toString(16).padStart(8, "0");
 }
 
+function opened(name) {
+  const request = indexedDB.open(`firmware-bridge-${name}`, 1);
+  request.onupgradeneeded = () => {
+    request.result.createObjectStore("meta");
+    request.result.createObjectStore("records", { keyPath: ["journal", "seq"] });
+  };
+  return wait(request);
+}
+
 export class Journal {
   static async open(name) {
-    const request = indexedDB.open(`firmware-bridge-${name}`, 1);
-    request.onupgradeneeded = () => {
-      request.result.createObjectStore("meta");
-      request.result.createObjectStore("records", { keyPath: ["journal", "seq"] });
-    };
-    const journal = new Journal(await wait(request));
+    const journal = new Journal(await opened(name), name);
     await journal.#begin();
     navigator.storage?.persist?.().catch(() => {});
     return journal;
   }
 
-  constructor(db) {
+  constructor(db, name) {
     this.db = db;
+    this.name = name;
+  }
+
+  // Some browsers close the log under a page that sleeps, and every use of it fails from then on: it is opened anew. A log
+  // that was cleared meanwhile is another one, for which the page begins anew too.
+  async #at(stores, mode = "readonly", options = {}) {
+    try {
+      return this.db.transaction(stores, mode, options);
+    } catch (error) {
+      if (error.name !== "InvalidStateError") throw error;
+    }
+    this.db = await opened(this.name);
+    if ((await wait(this.db.transaction("meta").objectStore("meta").get("device"))) !== this.device) {
+      location.reload();
+      throw new Error("the log was cleared");
+    }
+    return this.db.transaction(stores, mode, options);
   }
 
   async #begin() {
@@ -60,18 +81,18 @@ export class Journal {
   }
 
   async get(name) {
-    return wait(this.db.transaction("meta").objectStore("meta").get(name));
+    return wait((await this.#at("meta")).objectStore("meta").get(name));
   }
 
   async put(name, value) {
-    const transaction = this.db.transaction("meta", "readwrite");
+    const transaction = await this.#at("meta", "readwrite");
     transaction.objectStore("meta").put(value, name);
     await finished(transaction);
   }
 
   // Change a value in one transaction, so that two tabs do not write over each other. work(before) gives what is after.
   async change(name, work) {
-    const transaction = this.db.transaction("meta", "readwrite", { durability: "strict" });
+    const transaction = await this.#at("meta", "readwrite", { durability: "strict" });
     const meta = transaction.objectStore("meta");
     meta.put(work(await wait(meta.get(name))), name);
     await finished(transaction);
@@ -79,20 +100,20 @@ export class Journal {
 
   // Several values and all records at once: one transaction where a slow phone would wait for six.
   async load(names) {
-    const transaction = this.db.transaction(["meta", "records"]), meta = transaction.objectStore("meta");
+    const transaction = await this.#at(["meta", "records"]), meta = transaction.objectStore("meta");
     const found = await Promise.all([...names.map((name) => wait(meta.get(name))), wait(transaction.objectStore("records").getAll())]);
     const records = found.pop().sort((a, b) => a.order - b.order);
     return { records, ...Object.fromEntries(names.map((name, at) => [name, found[at] ?? null])) };
   }
 
   async all() {
-    const records = await wait(this.db.transaction("records").objectStore("records").getAll());
+    const records = await wait((await this.#at("records")).objectStore("records").getAll());
     return records.sort((a, b) => a.order - b.order);
   }
 
   // Append a record. replaces: an earlier record of this log, or null. check(entries) may refuse by returning a word.
   async add(fields, replaces, check) {
-    const transaction = this.db.transaction(["meta", "records"], "readwrite", { durability: "strict" });
+    const transaction = await this.#at(["meta", "records"], "readwrite", { durability: "strict" });
     const meta = transaction.objectStore("meta"), records = transaction.objectStore("records");
     const all = (await wait(records.getAll())).sort((a, b) => a.order - b.order);
     const refused = check ? check(entriesOf(all)) : null;
@@ -113,7 +134,7 @@ export class Journal {
 
   // Append what a table records beside its results: data are its bytes, fields as packTable takes them.
   async addTable(fields, data) {
-    const transaction = this.db.transaction(["meta", "records"], "readwrite", { durability: "strict" });
+    const transaction = await this.#at(["meta", "records"], "readwrite", { durability: "strict" });
     const meta = transaction.objectStore("meta"), records = transaction.objectStore("records");
     const order = Math.max(0, ...(await wait(records.getAll())).map((r) => r.order)) + 1;
     const journal = await wait(meta.get("journal")), seq = await wait(meta.get("next"));
@@ -123,7 +144,7 @@ export class Journal {
   }
 
   async acknowledge(journal, upto) {
-    const transaction = this.db.transaction("records", "readwrite");
+    const transaction = await this.#at("records", "readwrite");
     const records = transaction.objectStore("records");
     for (const record of await wait(records.getAll())) {
       if (record.journal === journal && record.seq <= upto && !record.acked) {
@@ -140,10 +161,12 @@ export class Journal {
     return own !== undefined && crc !== undefined && crcOf(own.bytes) !== crc;
   }
 
-  // The host knows this number with other contents: a new journal, and what it has not taken goes there.
-  async renew() {
-    const transaction = this.db.transaction(["meta", "records"], "readwrite", { durability: "strict" });
+  // The host knows this number of a journal with other contents: a new journal, and what it has not taken goes there.
+  // Another tab that heard the same may have begun the new one already.
+  async renew(refused) {
+    const transaction = await this.#at(["meta", "records"], "readwrite", { durability: "strict" });
     const meta = transaction.objectStore("meta"), records = transaction.objectStore("records");
+    if ((await wait(meta.get("journal"))) !== refused) return;
     const all = (await wait(records.getAll())).sort((a, b) => a.order - b.order);
     const journal = random32(), moved = new Map();
     let seq = 1;

@@ -19,12 +19,14 @@ export function peopleScreen({ page, token, pair, title, names, single, done }) 
         if (!q) return list.replaceChildren();
         try {
           const found = await api(`/table/players?q=${encodeURIComponent(q)}`, { token, timeout: 4000 });
+          if (input.value.trim() !== q) return; // more has been typed, or somebody was chosen
           list.replaceChildren(...found.slice(0, 6).map((one) => button([one.name, " ", h("small", { class: "soft" }, one.number)], () => {
+            clearTimeout(timer);
             Object.assign(player, one);
             input.value = one.name;
             list.replaceChildren();
           })));
-        } catch { list.replaceChildren(); }
+        } catch { if (input.value.trim() === q) list.replaceChildren(); }
       }, 150);
     });
     return input;

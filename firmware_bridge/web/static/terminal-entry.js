@@ -1,7 +1,7 @@
 // Entering a result, one clear action on each screen: contract, declarer, lead, result, and the other side accepts.
 import { ApiError, api, button, h, signed, strain, t, told } from "./base.js";
 import { bodyText, clockNow, KIND, packAccepted, relative, score, SEATS, STRAINS, TABLE } from "./record.js";
-import { acceptor, againstWords, draw, fieldsOf, go, page, plainText, planRound, ready, refresh, S, say, SCREENS, seatName, step, T, token } from "./terminal-state.js";
+import { acceptor, againstWords, draw, fieldsOf, go, here, notKept, once, page, plainText, planRound, ready, refresh, S, say, SCREENS, seatName, step, T, token } from "./terminal-state.js";
 
 export const scoreWords = (f) => (f.kind === KIND.played || f.kind === KIND.passed ? `${t("NS")} ${signed(score(f))}` : "");
 const chosen = (s) => [s.level, strain(STRAINS[s.strain - 1]), "X".repeat(s.doubling || 0)];
@@ -62,14 +62,15 @@ SCREENS.accept = () => {
 
 SCREENS.pin = () => {
   const input = h("input", { id: "pin", type: "password", inputmode: "numeric", maxlength: "4", autocomplete: "off" });
-  const check = async () => {
-    try {
-      const found = await api("/table/pin", { token, body: { pin: input.value } });
-      if (found.ok) return accept({ ...step(), kind: KIND.notPlayed }, { ...fieldsOf({ ...step(), kind: KIND.notPlayed }), confirmed: 3 }, false);
-      S.note = { kind: "bad", text: t(found.wait ? "pin-wait" : "pin-wrong") };
-    } catch { S.note = { kind: "bad", text: t("needs-net") }; }
+  const check = () => once("pin", async () => {
+    const { step: s, still } = here(), asked = { ...s, kind: KIND.notPlayed };
+    let found = null;
+    try { found = await api("/table/pin", { token, body: { pin: input.value }, timeout: 6000 }); } catch { /* said below */ }
+    if (!still()) return; // it was for the board that they have left
+    if (found?.ok) return accept(asked, { ...fieldsOf(asked), confirmed: 3 }, false);
+    S.note = { kind: "bad", text: t(!found ? "needs-net" : found.wait ? "pin-wait" : "pin-wrong") };
     draw();
-  };
+  });
   return page(t("not-played"), h("label", { for: "pin" }, t("pin")), input, button(t("next"), check, "primary big"), button(t("back"), () => history.back(), "plain"));
 };
 
@@ -125,6 +126,7 @@ export async function accept(s, f, confirmed, onOtherPhone = false) {
   if (accepting) return;
   accepting = true;
   await ready;
+  const { still } = here();
   try {
     const code = document.getElementById("code"), pair = acceptor(s, planRound());
     let fields = { ...f, confirmed: f.confirmed || (confirmed ? 1 : 0), stamp: clockNow() }, proof = "";
@@ -133,16 +135,21 @@ export async function accept(s, f, confirmed, onOtherPhone = false) {
       try {
         const byCode = { ...fields, confirmed: 2 };
         const found = await api("/table/code", { token, body: { pair, code: code.value, body: bodyText(byCode) }, timeout: 4000 });
+        if (!still()) return; // they went back to change it
         if (!found.ok) { S.note = { kind: "bad", text: t(found.wait ? "pin-wait" : "code-wrong") }; draw(); return; }
         fields = byCode;
         proof = found.proof;
       } catch (error) {
+        if (!still()) return;
         if (error instanceof ApiError) { S.note = { kind: "bad", text: t("code-wrong") }; draw(); return; }
       }
     }
     const refuse = (entries) => (!s.replaces && entries.some((e) => e.fields.board === s.board && e.fields.round === s.round) ? "there" : null);
-    const done = await T.journal.add(fields, s.replaces || null, refuse);
-    if (proof && !done.refused) await T.journal.addTable({ ...fields, what: TABLE.accepted, by: 2 }, packAccepted(pair, fields.stamp, proof));
+    let done;
+    try {
+      done = await T.journal.add(fields, s.replaces || null, refuse);
+      if (proof && !done.refused) await T.journal.addTable({ ...fields, what: TABLE.accepted, by: 2 }, packAccepted(pair, fields.stamp, proof));
+    } catch { notKept(); return; }
     await refresh();
     withdraw();
     if (done.refused) {
@@ -162,7 +169,9 @@ export async function accept(s, f, confirmed, onOtherPhone = false) {
 
 export async function erase(e) {
   if (!confirm(t("erase-sure", { board: e.fields.board }))) return;
-  await T.journal.add({ ...e.fields, kind: KIND.erased, confirmed: 0, stamp: clockNow() }, { journal: e.journal, seq: e.seq }, null);
+  try {
+    await T.journal.add({ ...e.fields, kind: KIND.erased, confirmed: 0, stamp: clockNow() }, { journal: e.journal, seq: e.seq }, null);
+  } catch { notKept(); return; }
   await refresh();
   T.tabs?.postMessage("records");
   go({ at: "boards" }, { replace: true });
@@ -177,6 +186,7 @@ function answer(id, yes) {
 
 export function callDirector() {
   S.call = S.call ? 0 : 1;
+  S.callAt = performance.now();
   ready.then(() => T.link.pump({ call: S.call === 1 ? 1 : 0, round: S.round }));
   draw();
 }

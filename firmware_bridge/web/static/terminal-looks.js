@@ -3,9 +3,9 @@ import { ApiError, api, button, contractText, h, languageChoice, signed, t } fro
 import { flushNames, keepNames, peopleScreen } from "./people.js";
 import { callDirector } from "./terminal-entry.js";
 import { setRound } from "./terminal-round.js";
-import { addFoot, anytime, backButton, called, draw, go, keepOnNews, names, page, planRound, ready, refresh, S, SCREENS, sideOf, step, T, token, waiting } from "./terminal-state.js";
+import { addFoot, anytime, backButton, called, draw, go, here, keepOnNews, names, notKept, page, planRound, ready, refresh, S, SCREENS, sideOf, step, T, token, waiting } from "./terminal-state.js";
 
-addFoot(() => button([t("call"), t("called"), t("coming")][S.call] || t("call"), callDirector, S.call ? "danger" : "", { "aria-pressed": S.call ? "true" : null, id: "call" }));
+addFoot(() => button([t("call"), t("called"), t("coming")][S.call] || t("call"), (event) => event.detail > 1 || callDirector(), S.call ? "danger" : "", { "aria-pressed": S.call ? "true" : null, id: "call" }));
 addFoot(() => (S.info?.settings.ranking ? button(t("ranking"), () => go({ at: "ranking" }), "plain") : ""));
 addFoot(() => button(t("more"), () => go({ at: "more" }), "plain", { id: "more" }));
 
@@ -46,23 +46,25 @@ SCREENS.people = () => peopleScreen({ page, token, pair: step().pair, title: cal
 
 async function peopleDone(pair, players) {
   await ready;
+  const { still } = here();
   if (players) {
+    try { await keepNames(T.journal, pair, players); } catch { notKept(); return; }
     S.info.names[pair] = players.map((p) => p.name);
-    await keepNames(T.journal, pair, players);
     await refresh();
     flushNames(T.journal, token).then(async () => { await refresh(); draw(); });
   }
-  const r = planRound(), here = r ? [...sideOf(r, "NS"), ...sideOf(r, "EW")] : [], next = here[here.indexOf(pair) + 1];
+  if (!still()) return;
+  const r = planRound(), who = r ? [...sideOf(r, "NS"), ...sideOf(r, "EW")] : [], next = who[who.indexOf(pair) + 1];
   if (players && next && !names(next)) go({ at: "people", pair: next }, { replace: true });
   else go({ at: "round" }, { replace: true });
 }
 
 SCREENS.more = () => {
-  const r = planRound(), here = r ? [...sideOf(r, "NS"), ...sideOf(r, "EW")] : [];
+  const r = planRound(), who = r ? [...sideOf(r, "NS"), ...sideOf(r, "EW")] : [];
   return page(t("more"), h("label", { for: "lang" }, t("language")), languageChoice(() => draw(true)),
     S.plan ? [h("label", { for: "roundno" }, t("go-round")), h("select", { id: "roundno", onchange: (e) => setRound(Number(e.target.value)) }, S.plan.rounds.map((one) => h("option", { value: one.round, selected: one.round === S.round }, t("round", { round: one.round }))))] : "",
-    S.plan && S.info?.settings.traveller ? here.map((p) => button([t("own-boards"), " ", called(p)], () => go({ at: "recap", pair: p }), "", { "data-recap": p })) : "",
-    S.plan && S.info?.settings.names ? here.map((p) => button([t("enter-names"), " ", called(p)], () => go({ at: "people", pair: p }))) : "",
-    h("p", { class: "soft small" }, t("device", { device: T.journal.device }), h("br"), t("kept", { count: waiting() })),
+    S.plan && S.info?.settings.traveller ? who.map((p) => button([t("own-boards"), " ", called(p)], () => go({ at: "recap", pair: p }), "", { "data-recap": p })) : "",
+    S.plan && S.info?.settings.names ? who.map((p) => button([t("enter-names"), " ", called(p)], () => go({ at: "people", pair: p }))) : "",
+    h("p", { class: "soft small" }, t("device", { device: T.journal?.device || "" }), h("br"), t("kept", { count: waiting() })),
     h("p", { class: "soft small" }, t("warning-clear")), backButton());
 };

@@ -2,7 +2,7 @@
 import { button, h, strain, t } from "./base.js";
 import { KIND, packAuction, packHands, packPlay, SEATS, STRAINS, TABLE } from "./record.js";
 import { addToBoard } from "./terminal-round.js";
-import { anytime, entryFor, go, keepRecord, page, plainText, recorded, S, SCREENS, seatName, step } from "./terminal-state.js";
+import { anytime, entryFor, go, here, keepRecord, notKept, once, page, plainText, recorded, S, SCREENS, seatName, step } from "./terminal-state.js";
 
 const RANKS = [..."AKQJT98765432"], CARD_SUITS = [..."SHDC"];
 const rankText = (rank) => RANKS[rank].replace("T", "10");
@@ -18,10 +18,11 @@ addToBoard((board, round) => {
 });
 anytime("auction", "play", "hands");
 
-async function keepAndBack(what, board, data) {
-  await keepRecord(what, board, data);
-  history.back();
-}
+const keepAndBack = (what, board, data) => once("keep", async () => {
+  const { still } = here();
+  try { await keepRecord(what, board, data); } catch { notKept(); return; }
+  if (still()) history.back();
+});
 
 // --- auction -----------------------------------------------------------------------------------------------------
 

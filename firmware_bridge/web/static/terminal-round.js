@@ -2,7 +2,7 @@
 import { button, h, t } from "./base.js";
 import { KIND, TABLE, vulnerable } from "./record.js";
 import { begin, erase, scoreWords } from "./terminal-entry.js";
-import { anytime, backButton, boardsOf, called, entryFor, go, isDone, keepRecord, lastRound, names, page, plainText, planRound, ready, recorded, S, SCREENS, seats, sideOf, step, T, waiting } from "./terminal-state.js";
+import { anytime, backButton, boardsOf, called, entryFor, go, here, isDone, keepRecord, lastRound, names, notKept, once, page, plainText, planRound, ready, recorded, S, SCREENS, seats, sideOf, step, T, waiting } from "./terminal-state.js";
 
 const vulWords = (board) => { const v = vulnerable(board); return t(v.ns && v.ew ? "vul-all" : v.ns ? "vul-ns" : v.ew ? "vul-ew" : "vul-none"); };
 const run = (boards) => boards.reduce((out, b) => { const last = out.at(-1); if (last && last[1] === b - 1) last[1] = b; else out.push([b, b]); return out; }, []).map(([a, b]) => (a === b ? a : `${a}–${b}`)).join(", ");
@@ -22,16 +22,17 @@ SCREENS.round = () => {
 };
 
 // Where positions are asked for, starting a round says that everybody sits as planned.
-async function startRound() {
-  if (S.info?.settings.positions && !recorded(TABLE.positions, 0)) await keepRecord(TABLE.positions, 0, [1]);
-  go({ at: "boards" });
-}
+const startRound = () => seated(1, () => go({ at: "boards" }));
+const seated = (position, then) => once("seated", async () => {
+  const { still } = here();
+  try {
+    if (S.info?.settings.positions && !(position === 1 && recorded(TABLE.positions, 0))) await keepRecord(TABLE.positions, 0, [position], 1, position === 3);
+  } catch { notKept(); return; }
+  if (still()) then();
+});
 
 SCREENS.positions = () => {
-  const r = planRound(), say = async (position) => {
-    await keepRecord(TABLE.positions, 0, [position], 1, position === 3);
-    go({ at: "boards" }, { replace: true });
-  };
+  const r = planRound(), say = (position) => seated(position, () => go({ at: "boards" }, { replace: true }));
   return page(t("sit-otherwise"), h("p", {}, t("sit-planned", { ns: called(r.ns), ew: called(r.ew) })), h("div", { class: "pushdown" }),
     button(t("sit-changed"), () => say(2), "primary big", { id: "changed" }), button(t("sit-stay"), () => say(3), "big", { id: "stay" }), button(t("back"), () => history.back(), "plain"));
 };
@@ -55,7 +56,7 @@ SCREENS.entry = () => {
   return page(t("board", { board: e.fields.board }), h("div", { class: "sum" }, plainText(e.fields), h("small", {}, scoreWords(e.fields))),
     h("p", {}, e.acked ? t("received") : t("waiting-this")),
     S.info?.settings.traveller && e.acked ? button(t("traveller"), () => go({ at: "traveller", board: e.fields.board })) : "",
-    more(e.fields.board, S.round), button(t("correct"), () => go({ at: "contract", ...kept })), button(t("erase"), () => erase(e), "danger"), backButton("plain"));
+    more(e.fields.board, S.round), button(t("correct"), () => go({ at: "contract", ...kept })), button(t("erase"), () => once("erase", () => erase(e)), "danger"), backButton("plain"));
 };
 
 SCREENS.stored = () => {
@@ -76,13 +77,13 @@ SCREENS.roundEnd = () => {
   const r = planRound(), last = lastRound();
   return page(t("round-done", { round: r.round }),
     h("ul", { class: "plain" }, boardsOf(r).map((b) => h("li", {}, entryFor(b) ? button([t("board", { board: b }), ": ", plainText(entryFor(b).fields)], () => go({ at: "entry", board: b }), "plain wide") : [t("board", { board: b }), ": ", t("entered-elsewhere")]))),
-    last ? "" : nextSeats(r), h("div", { class: "pushdown" }), button(last ? t("finish") : t("next-round"), () => setRound(S.round + 1), "primary big", { id: "nextround" }));
+    last ? "" : nextSeats(r), h("div", { class: "pushdown" }), button(last ? t("finish") : t("next-round"), () => setRound(r.round + 1), "primary big", { id: "nextround" }));
 };
 
 SCREENS.sitout = () => {
   const r = planRound(), who = [r.ns, r.ew].filter(Boolean), last = lastRound();
   return page(t("round", { round: r.round }), h("p", { class: "sum" }, who.length ? t("sit-out", { pair: who.join(", ") }) : t("empty-table")), last ? "" : nextSeats(r),
-    h("div", { class: "pushdown" }), button(last ? t("finish") : t("next-round"), () => setRound(S.round + 1), "primary big", { id: "nextround" }));
+    h("div", { class: "pushdown" }), button(last ? t("finish") : t("next-round"), () => setRound(r.round + 1), "primary big", { id: "nextround" }));
 };
 
 const drawn = () => Boolean(S.info?.draws && !S.info.published);
@@ -107,9 +108,10 @@ function nextSeats(r) {
 export async function setRound(number) {
   await ready;
   S.round = number;
-  await T.journal.put("round", number);
+  await T.journal.put("round", number).catch(() => {}); // where the phone is it may ask again after a reload; nothing is lost
   T.link.round = Math.min(255, number);
   T.tabs?.postMessage("round");
   go({ at: "round" }, { replace: true });
   T.link.pump();
+  T.askInfo(); // who comes to this table now may have given his names at another one
 }

@@ -1,23 +1,35 @@
 // What the terminal knows, and how it draws: what is on the screen follows from the plan, the log and the step in the
 // browser's history; so Back goes one step back, and a reload comes back to the same step.
-import { button, h, t } from "./base.js";
+import { button, h, t, whenUntouched } from "./base.js";
 import { clockNow, KIND, relative, SEATS, TABLE } from "./record.js";
 import { entriesOf } from "./journal.js";
 
 export const token = location.pathname.split("/").pop().toLowerCase();
 export const screenPlace = document.getElementById("screen");
-export const S = { info: null, plan: null, admit: null, round: 1, records: [], entries: [], call: 0, note: null, pendingId: null, namesDue: {} };
+export const S = { info: null, plan: null, admit: null, round: 1, records: [], entries: [], call: 0, callAt: 0, note: null, pendingId: null, namesDue: {} };
 // The log and the line, once they are there; until then a line that does nothing.
 const NO_LINE = { refused: false, known: false, holds: false, held: false, online: true, phones: 1, pending: null, takeOver: false, pump() {} };
 // ready: resolved when both are there; what writes waits for it.
 let begun;
 export const ready = new Promise((done) => { begun = done; });
 export const isReady = () => begun();
-export const T = { journal: null, link: NO_LINE, shown: "", tabs: "BroadcastChannel" in self ? new BroadcastChannel(`firmware-bridge-${token}`) : null };
+export const T = { journal: null, link: NO_LINE, shown: "", askInfo() {}, tabs: "BroadcastChannel" in self ? new BroadcastChannel(`firmware-bridge-${token}`) : null };
 // Screens by name; each module adds its own.
 export const SCREENS = {};
 
 export const step = () => history.state || { at: "round" };
+// The step as it is now: after a wait still() says whether the person is still there, or has gone back or on meanwhile.
+export function here() {
+  const was = JSON.stringify(step());
+  return { step: step(), still: () => JSON.stringify(step()) === was };
+}
+// One act of a name at a time: a second touch while the first is under way does nothing.
+const acting = new Set();
+export async function once(name, work) {
+  if (acting.has(name)) return;
+  acting.add(name);
+  try { await work(); } finally { acting.delete(name); }
+}
 export function go(next, { replace = false } = {}) {
   history[replace ? "replaceState" : "pushState"](next, "");
   S.note = null;
@@ -81,6 +93,13 @@ export function plainText(f) {
 export const acceptor = (s, r) => (s.kind === KIND.played && s.declarer % 2 ? r.ns : r.ew);
 export const seatName = (i) => t(`seat-${SEATS[i]}`);
 
+// What the phone can't keep must not look as if it were kept: its log is full, or the browser has closed it.
+export function notKept() {
+  S.note = { kind: "bad", text: t("not-kept") };
+  say(t("not-kept"));
+  draw();
+}
+
 // --- drawing -----------------------------------------------------------------------------------------------------
 
 export function say(text) { document.getElementById("say").textContent = text; }
@@ -114,6 +133,13 @@ export function page(title, ...content) {
 }
 export const backButton = (kind = "big") => [h("div", { class: "pushdown" }), button(t("back"), () => history.back(), kind)];
 
+// The second touch of a double tap is meant for the screen that was there at the first: it must not accept, or go on, on
+// the one that has come in its place.
+let movedAt = 0;
+document.addEventListener("click", (event) => {
+  if (event.detail > 1 && performance.now() - movedAt < 700) { event.stopPropagation(); event.preventDefault(); }
+}, true);
+
 export function draw(moved = false) {
   bar();
   foot();
@@ -132,6 +158,7 @@ export function draw(moved = false) {
     scrollTo(0, 0);
     screenPlace.querySelector("h1")?.focus({ preventScroll: true });
   } else if (focused >= 0) focusable()[focused]?.focus({ preventScroll: true }); // the same screen with news on it
+  if (at !== T.shown) movedAt = performance.now();
   T.shown = at;
 }
 
@@ -140,7 +167,8 @@ const KEPT = new Set(["people", "ranking", "more", "traveller", "pin"]);
 export const keepOnNews = (...screens) => screens.forEach((one) => KEPT.add(one));
 
 // Redraw on news from outside, without throwing away what somebody types or looks at.
-export function news() {
+export const news = () => whenUntouched("screen", drawNews);
+function drawNews() {
   const at = step().at;
   if (KEPT.has(at) && chooseScreen() === at) { bar(); foot(); return; }
   draw();

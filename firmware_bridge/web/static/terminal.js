@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { Journal } from "./journal.js";
 import { flushNames } from "./people.js";
 import { accept, withdraw } from "./terminal-entry.js";
-import { draw, fieldsOf, isReady, news, refresh, S, say, screenPlace, step, T, take, token, waiting } from "./terminal-state.js";
+import { draw, fieldsOf, isReady, news, ready, refresh, S, say, screenPlace, step, T, take, token, waiting } from "./terminal-state.js";
 import "./terminal-looks.js";
 import "./terminal-play.js";
 
@@ -31,11 +31,15 @@ async function onMessage(m) {
   } else if (m.kind === "TABLE_PLAN") {
     S.plan = m;
     T.link.planVersion = m.version;
-    await T.journal.put("plan", m);
-    if (Date.now() - infoAt > 3000) loadInfo(); // what came a moment ago is of this plan
+    await T.journal.put("plan", m).catch(() => {}); // a full memory: it is told again after a reload
+    if (loading) due = m.version; // what is being fetched may be of the plan before
+    else if (infoVersion !== m.version) loadInfo();
     T.link.again = true;
   } else if (m.kind === "TEXT") message(m);
-  else if (m.kind === "CALL_STATE_TOLD") S.call = m.state === 1 || m.state === 2 ? m.state : 0;
+  else if (m.kind === "CALL_STATE_TOLD") {
+    S.call = m.state === 1 || m.state === 2 ? m.state : 0;
+    S.callAt = performance.now();
+  }
   else if (m.kind === "CLOCK") setClock(m.clock);
   else if (m.kind === "PENDING") T.link.pending = m.result;
   else if (m.kind === "ANSWER" && m.id === S.pendingId && step().at === "accept") {
@@ -54,24 +58,39 @@ function message(m) {
 }
 
 async function onState() {
+  if (T.link.online && infoVersion === null && !loading) loadInfo();
   if (T.link.online && Object.keys(S.namesDue).length) await flushNames(T.journal, token);
   await refresh();
   news();
 }
 
-let infoAt = 0;
-async function loadInfo(asked = null) {
+// One question at a time, so that no older answer comes after a newer one; due: the plan that came meanwhile.
+let loading = null, infoVersion = null, due = null;
+function loadInfo(asked = null) {
+  if (loading) return loading;
+  loading = readInfo(asked).finally(() => {
+    loading = null;
+    const again = due !== null && due !== infoVersion;
+    due = null;
+    if (again) loadInfo();
+  });
+  return loading;
+}
+T.askInfo = () => { loadInfo(); };
+
+async function readInfo(asked) {
+  const began = asked ? 0 : performance.now();
   try {
     const found = await (asked || api("/table", { token }));
     if (found instanceof Error) throw found;
     S.info = found;
-    infoAt = Date.now();
-    for (const [pair, due] of Object.entries(S.namesDue)) S.info.names[pair] = due.players.map((p) => p.name);
-    S.call = S.info.call === 3 ? 0 : S.info.call;
+    infoVersion = found.plan?.version ?? 0;
+    for (const [pair, names] of Object.entries(S.namesDue)) S.info.names[pair] = names.players.map((p) => p.name);
+    if (S.callAt <= began) S.call = S.info.call === 3 ? 0 : S.info.call; // else it was asked before the call
     setClock(found.clock);
     if (!S.plan && found.plan) S.plan = found.plan; // to look at; what is kept is the plan that the messages bring
     delete found.plan;
-    await T.journal.put("info", S.info);
+    await T.journal.put("info", S.info).catch(() => {});
     news();
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) { T.link.refused = true; news(); }
@@ -81,6 +100,7 @@ async function loadInfo(asked = null) {
 // --- start -------------------------------------------------------------------------------------------------------
 
 if (T.tabs) T.tabs.onmessage = async () => {
+  await ready;
   S.round = (await T.journal.get("round")) || 1;
   T.link.round = S.round;
   await refresh();
@@ -94,6 +114,11 @@ function firstSight(found) {
   draw(true);
 }
 
+function noMemory() {
+  screenPlace.dataset.at = T.shown = "noMemory";
+  screenPlace.replaceChildren(h("h1", {}, t("no-memory")), h("p", {}, t("no-memory-help")));
+}
+
 async function main() {
   const asked = api("/table", { token }).catch((error) => error);
   const opening = Journal.open(token).catch(() => null);
@@ -101,11 +126,11 @@ async function main() {
   // A phone that was never here has nothing in its log: it shows the round as soon as the service has told it, while
   // the log is still being opened. One that was here waits for what its log says.
   if (!stored(`seen-${token}`)) asked.then(firstSight);
+  // Some browsers neither open their memory nor say that they can't: said after a while, and taken back if it opens.
+  const told = setTimeout(noMemory, 10000);
   T.journal = await opening;
-  if (!T.journal) {
-    screenPlace.replaceChildren(h("h1", {}, t("no-memory")), h("p", {}, t("no-memory-help")));
-    return;
-  }
+  clearTimeout(told);
+  if (!T.journal) { noMemory(); return; }
   const loaded = await T.journal.load(["info", "plan", "round", "people-due"]);
   S.info = loaded.info || S.info;
   S.plan = loaded.plan || S.plan;

@@ -448,6 +448,7 @@ def test_the_clock_of_the_round_is_told_in_seconds_left(tmp_path: Path) -> None:
             await page.exchange()
             told = next(m for m in page.messages if m["kind"] == "CLOCK")
             assert told["clock"] == {"round": 2, "left": 1200}
+            assert (await client.get("/desk")).json()["event"]["clock"]["left"] == 1200, "a tablet's clock may be wrong"
             clock.advance(60)
             assert (await client.get("/table", page.token)).json()["clock"]["left"] == 1140
 

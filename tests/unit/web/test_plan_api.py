@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import web_fakes
 from web_fakes import Client, Page, service
 
+from firmware_bridge.service import desk_sections, desk_setup
 from terminals.movement import written
 from terminals.movement.catalog import build
 from terminals.sync.seats import sitting
@@ -55,7 +57,7 @@ async def change(client: Client, kind: str, **values: Any) -> Any:
     before = client.desk.setup
     seen = await ok(client, "/plan/preview", body)
     assert client.desk.setup == before, "a preview changes nothing"
-    done = await ok(client, "/plan/change", body)
+    done = await ok(client, "/plan/change", {**body, "seen": seen["version"]})
     assert {key: done[key] for key in seen} == seen
     assert seen["proof"]["replays"] == 0
     assert client.desk.setup.plan_version == before.plan_version + 1
@@ -218,6 +220,30 @@ def test_begun_before_set_up_is_complete(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_an_event_does_not_take_the_place_of_one_whose_first_result_came_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, real = threading.Event(), threading.Event(), desk_sections.sections_from
+
+    def slow(body: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return real(body)
+
+    async def run() -> None:
+        async with service(tmp_path, "mitchell:3x2") as client:
+            monkeypatch.setattr(desk_setup, "sections_from", slow)
+            asked = asyncio.create_task(client.post("/setup/start", {"spec": "howell:3x1"}))
+            assert await asyncio.to_thread(begun.wait, 60)
+            await play(client)
+            go_on.set()
+            found = await asked
+            assert (found.status_code, found.json()["error"]["code"]) == (409, "event-under-way")
+            assert movement(client).kind == "mitchell"
+
+    asyncio.run(run())
+
+
 def test_tables_begin_with_the_first_round_while_the_movement_is_chosen(tmp_path: Path) -> None:
     async def run() -> None:
         async with service(tmp_path, None) as client:
@@ -305,7 +331,10 @@ def test_a_swiss_event_is_drawn_round_by_round(tmp_path: Path, spec: str, sittin
                 await play(client, rounds=range(number, number + 1), tricks=6 + number)
                 seen = await ok(client, "/plan/draw/preview", {})
                 assert movement(client).rounds == number, "a preview draws nothing"
-                done = await ok(client, "/plan/draw", {"actor": "Ann"})
+                looked = {"couples": seen["couples"], "seen": seen["version"]}
+                turned = [*reversed(seen["couples"])]
+                await refused(client, "/plan/draw", {**looked, "couples": turned}, "draw-changed")
+                done = await ok(client, "/plan/draw", {**looked, "actor": "Ann"})
                 assert (done["couples"], done["bye"]) == (seen["couples"], seen["bye"])
                 assert done["repeats"] == []
                 assert done["round"] == movement(client).rounds == number + 1
@@ -701,6 +730,16 @@ def test_two_directors_change_one_plan_after_the_other(tmp_path: Path) -> None:
             assert (client.desk.setup.settings.lead, client.desk.setup.settings.across) == (False, True)
             kinds = [one["kind"] for one in (await ok(client, "/plan"))["sections"][0]["events"]]
             assert kinds == ["late-pair", "curtailed", "undone", "withdrawn"]
+            # what was looked at before another change came is not what would be done now
+            event = {"section": "A", "event": {"kind": "curtailed", "after_round": 8}}
+            seen = (await ok(client, "/plan/preview", event))["version"]
+            await ok(client, "/plan/undo", {"section": "A", "position": 3})
+            await refused(client, "/plan/change", {**event, "seen": seen}, "plan-changed")
+            await refused(client, "/setup/movement", {"movement": "howell:4x3", "seen": seen}, "plan-changed")
+            assert movement(client).rounds == 9
+            seen = (await ok(client, "/plan/preview", event))["version"]
+            await ok(client, "/plan/change", {**event, "seen": seen})
+            assert movement(client).rounds == 8
 
     asyncio.run(run())
 

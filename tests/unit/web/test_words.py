@@ -12,7 +12,7 @@ from dealer.duplication.verdict import BoardState, Reason
 from dealer.health import Trouble
 from drivers.api import Action
 from firmware_bridge.service.desk_view import ATTENTION_WORDS
-from firmware_bridge.web.bundle import BundleError, bundle, declared_in, in_order
+from firmware_bridge.web.bundle import BundleError, bundle, declared_in, in_order, lean
 from firmware_bridge.web.pages import PAGES, SCRIPTS, page_files, read_files, served_files
 from firmware_bridge.web.words import chosen, read_words
 from terminals.entry import CAUSES
@@ -193,8 +193,10 @@ def test_modules_are_joined_in_the_order_of_their_needs_and_names_that_meet_are_
         b'import d from "./d.js";\n',
         b"export { c };\n",
         b"export default 3;\n",
+        b"export const c = `over\ntwo lines`;\n",
     ):
         with pytest.raises(BundleError):
             bundle({**files, "c.js": text}, "a.js")
+    assert lean("a.js", "  // words\nif (a) {\n    b(`  c`);\n}\n") == "if (a) {\nb(`  c`);\n}\n"
     for page in SCRIPTS:
         assert b"import " not in bundle(FILES, f"{page}.js")
