@@ -92,12 +92,17 @@ def _endpoint(desk: Desk, operation: Operation) -> Callable[[Request], Awaitable
                 caller = found
             if operation.fields is None:
                 return await operation.handler(request, desk, caller)
-            if operation.takes != "application/json":
-                return await operation.handler(request, desk, caller, await request.body())
+            plain = operation.takes == "application/json"
             # A form of another site can't send this type without asking first, and is refused then.
-            if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            if plain and request.headers.get("content-type", "").partition(";")[0].strip().lower() != operation.takes:
                 return error_response(415, "not-json", "a JSON body is wanted.", "Send Content-Type: application/json.")
-            body = _parsed(await request.body())
+            data = await request.body()
+            if operation.role and desk.access.caller(_token(request)) != caller:
+                # While the body was on its way another event began, or the code was changed.
+                return _unknown_token()
+            if not plain:
+                return await operation.handler(request, desk, caller, data)
+            body = _parsed(data)
             if body is None:
                 return error_response(400, "bad-json", "the body is no JSON object.")
             return await operation.handler(request, desk, caller, body)
@@ -122,15 +127,24 @@ def _caller(request: Request, desk: Desk) -> Caller | Response:
         answer = error_response(429, "too-many-failures", "too many wrong codes from here.", "Wait a minute.")
         answer.headers["retry-after"] = str(int(wait) + 1)
         return answer
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    found = desk.access.caller(token.strip()) if scheme.lower() == "bearer" else None
+    token = _token(request)
+    found = desk.access.caller(token)
     if found is None:
         if token:
             desk.failures.add(address)
-        answer = error_response(401, "no-token", "a code is wanted.", "Open the page with its link, or type the code.")
-        answer.headers["www-authenticate"] = "Bearer"
-        return answer
+        return _unknown_token()
     return found
+
+
+def _token(request: Request) -> str:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _unknown_token() -> Response:
+    answer = error_response(401, "no-token", "a code is wanted.", "Open the page with its link, or type the code.")
+    answer.headers["www-authenticate"] = "Bearer"
+    return answer
 
 
 def error_response(status: int, code: str, what: str, next_step: str = "", where: str = "") -> JSONResponse:

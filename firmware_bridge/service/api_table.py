@@ -28,8 +28,9 @@ from firmware_bridge.service.desk_values import content_of, text_of, whole_of
 from firmware_bridge.service.desk_view import clock_view, place_of
 from firmware_bridge.service.table_looks import seated
 from firmware_bridge.service.table_view import sitting_view, who_sits_here
-from firmware_bridge.wire.messages import Record, TableRecord
-from firmware_bridge.wire.record import BODY_SIZE, name_auth, record_auth
+from firmware_bridge.wire.messages import EventPart, Record, TableRecord, TermEvents
+from firmware_bridge.wire.messages import encode as encode_message
+from firmware_bridge.wire.record import AUTH_SIZE, BODY_SIZE, events_auth, name_auth, record_auth
 from firmware_bridge.wire.table_data import acceptance_proof, code_verifier
 from terminals.store import ledger
 from terminals.store.desk import DeviceState, Person
@@ -107,7 +108,7 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
     """A page says who it is and how it is, posts records, and takes its messages."""
     device = _device(body)
     seat = (caller.section, caller.table)
-    hub = desk.hub
+    hub, event = desk.hub, desk.setup.id  # whose token it is: it is looked up anew once the whole post is there
     box = hub.box(device, seat)
     hello = body.get("hello")
     after = whole_of(body, "after", 0, 2**53, 0)
@@ -120,7 +121,9 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
         if not isinstance(hello, Mapping):
             raise EntryError("hello is wanted.", code="bad-value")
         holds = await desk.admit_browser(device, *seat)
-        box = await hub.hello(device, seat, _journal(hello), text_of(body, "version", 32, ""))
+        journal = _journal(hello)
+        box = await hub.hello(device, seat, journal, text_of(body, "version", 32, ""))
+        await _tell_event(desk, box, journal, event)
     assert box is not None
     hub.seen(box)
     status = body.get("status")
@@ -168,6 +171,15 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
             "last": box.last,
         }
     )
+
+
+async def _tell_event(desk: Desk, box: Box, journal: Journal, event: int) -> None:
+    """What waits on a page belongs to the event of its table's token, however late it is read."""
+    part = EventPart(journal.journal_id, max(1, journal.oldest_unacked or journal.next_seq), event)
+    known = desk.service.collector.roster.get(box.device)
+    key = known.key if known is not None and known.model == MODEL else b""
+    covered = encode_message(TermEvents(bytes(AUTH_SIZE), (part,)))[AUTH_SIZE:]
+    await desk.hub.events(box, (part,), events_auth(key, box.device, covered))
 
 
 async def _until_told(box: Box, before: int, kinds: tuple[str, ...]) -> None:

@@ -23,10 +23,12 @@ from firmware_bridge.errors import EntryError, LinkLost
 from firmware_bridge.wire.messages import (
     BY_CLASS,
     Call,
+    EventPart,
     Message,
     Record,
     RecordAck,
     TableRecord,
+    TermEvents,
     TermGone,
     TermHello,
     TermStatus,
@@ -202,6 +204,10 @@ class BrowserHub:
         )
         await self._put(box, message)
         return box
+
+    async def events(self, box: Box, parts: Sequence[EventPart], auth: bytes) -> None:
+        """Which of a page's records belong to which event. auth: under the page's key, zeros without one."""
+        await self._put(box, TermEvents(auth, tuple(parts)))
 
     async def status(
         self, box: Box, *, names_table: bool, round: int, waiting: int, clock: int, plan_version: int, battery: int

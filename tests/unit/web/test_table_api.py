@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
-from web_fakes import Page, service
+import pytest
+from web_fakes import Client, Page, service
 
+from firmware_bridge.service.api_table import _signed
+from firmware_bridge.service.browser_hub import decode_record
 from firmware_bridge.wire.table_data import acceptance_proof, code_verifier
 from terminals.settings import EventSettings
+from terminals.store import ledger
 
 ONE, TWO = 0x1111_2222_3333_4444, 0x5555_6666_7777_8888
 
@@ -293,5 +299,64 @@ def test_a_table_names_only_pairs_that_come_to_it(tmp_path: Path) -> None:
             assert (await client.post("/table/people", {**body, "pair": 2}, token)).status_code == 404
             assert (await client.get("/table", token)).json()["names"]["1"] == ["Zofia", "Jan"]
             assert client.desk.names_of("A", 2) == ""
+
+    asyncio.run(run())
+
+
+async def another_event(client: Client) -> None:
+    found = await client.post("/setup/start", {"again": True, "name": "Next", "instead": True})
+    assert found.status_code == 200, found.text
+
+
+def entered(client: Client, event: int) -> list[int]:
+    return [row.play.board for row in client.desk.store.current(event) if row.content is not None]
+
+
+@pytest.mark.parametrize("need_key", [False, True])
+def test_a_record_of_a_page_that_is_read_late_belongs_to_the_event_of_its_card(tmp_path: Path, need_key: bool) -> None:
+    async def run() -> None:
+        async with service(tmp_path, settings=EventSettings(need_key=need_key)) as client:
+            page = Page(client, 1, ONE)
+            await page.hello()
+            await page.exchange(records=[page.record(1, 1, 4)])
+            before = client.desk.setup.id
+            box = client.desk.hub.box(ONE, (1, 1))
+            assert box is not None
+            late = page.record(2, 1, 4)
+            await another_event(client)
+            assert client.desk.setup.id != before
+            # The director admits the phone in the new event, and only then what it posted before is read.
+            await client.desk.admit(ONE, 1, 1)
+            await client.desk.hub.records(box, [_signed(client.desk, ONE, decode_record(late))])
+            for _ in range(3000):
+                if len(entered(client, before)) == 2:
+                    break
+                await asyncio.sleep(0.01)
+            assert entered(client, before) == [1, 2]
+            assert entered(client, client.desk.setup.id) == []
+            assert client.desk.store.read(ledger.alarms) == []
+
+    asyncio.run(run())
+
+
+def test_a_post_that_was_on_its_way_when_the_next_event_began_is_not_taken_for_that_one(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            page = Page(client, 1, ONE)
+            await page.hello()
+            journal = {"boot_id": 1, "boot_count": 1, "journal_id": page.journal, "oldest_unacked": 1, "next_seq": 2}
+            body = {"device": f"{ONE:016x}", "hello": journal, "records": [page.record(1, 1, 4)]}
+            data = json.dumps(body).encode()
+
+            async def drips() -> AsyncIterator[bytes]:
+                yield data[:20]
+                await another_event(client)
+                yield data[20:]
+
+            head = {**client.head(page.token), "content-type": "application/json"}
+            found = await client.http.post("/api/v1/table/exchange", content=drips(), headers=head)
+            assert found.status_code == 401
+            assert client.desk.holder(1, 1) is None
+            assert entered(client, client.desk.setup.id) == []
 
     asyncio.run(run())
