@@ -24,7 +24,7 @@ from dealer.bulk_half import Half
 from dealer.bulk_pbn import longest_row, pbn_text, runs_of_one_width
 from dealer.files import settle
 from dealer.formats.options import WriteOptions
-from dealer.formats.pbn_write import header
+from dealer.formats.pbn_write import charset_for, header
 from dealer.generate import RandBytes
 from dealer.history import DIGEST_BYTES, HISTORY_TAG
 from firmware_bridge.errors import DealError
@@ -70,10 +70,11 @@ def generate_to_file(
     ``file`` raises.
     """
     end = "\r\n" if options.dialect != "import" else "\n"
-    lines = header(options)
+    charset = charset_for(options)
+    lines = header(options, charset)
     if options.dialect == "import":
         lines.append('[Generator "Big Deal version 2.0"]')
-    file.write((end.join(lines) + end).encode("latin-1", "replace"))
+    file.write((end.join(lines) + end).encode(charset, "replace"))
     every = np.empty((sum(count for _, count in runs), 3), dtype=np.uint32)
     done = 0
     blocks = _drawn(runs, randbytes)

@@ -17,7 +17,7 @@ from dealer.bulk import BulkDeals, Masks, west_masks
 from dealer.cards import RANKS, Seat
 from dealer.deal import Deal
 from dealer.formats.options import WriteOptions
-from dealer.formats.pbn_write import game_tags
+from dealer.formats.pbn_write import charset_for, game_tags
 from dealer.generate import MAX_BOARD_NUMBER
 
 _CYCLE = 16
@@ -94,7 +94,7 @@ def longest_row(options: WriteOptions) -> int:
 def _template(number: int, options: WriteOptions, end: str) -> tuple[npt.NDArray[np.uint8], int, int]:
     """Bytes of a board's tags, where its number starts, and where the hands start."""
     lines = [f'[{name} "{value}"]' for name, value in game_tags(Board(number, _NO_DEAL), options)]
-    text = (end.join(lines) + end + end).encode("utf-8")
+    text = (end.join(lines) + end + end).encode(charset_for(options), "replace")
     number_at = text.index(f'[Board "{number}"]'.encode()) + len('[Board "')
     deal_at = text.index(b'[Deal "') + len('[Deal "N:')
     return np.frombuffer(text, dtype=np.uint8), number_at, deal_at

@@ -235,8 +235,9 @@ def decode_text(data: bytes, collector: Collector, *, max_line: int = MAX_LINE) 
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line_number = data.count(b"\n", 0, error.start) + 1
-        collector.note("charset", "The file is not in UTF-8; it is read as ISO 8859-1.", line_number)
+        if b"charset=iso-8859-1" not in data[:1000].lower():  # as PBN files may say themselves
+            line_number = data.count(b"\n", 0, error.start) + 1
+            collector.note("charset", "The file is not in UTF-8; it is read as ISO 8859-1.", line_number)
         return data.decode("latin-1")
 
 

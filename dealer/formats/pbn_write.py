@@ -18,6 +18,15 @@ def quoted(text: str) -> str:
     return plain.replace("\\", "\\\\").replace('"', '\\"')
 
 
+def charset_for(options: WriteOptions) -> str:
+    """PBN's own character set, or UTF-8 when the words of the set need it."""
+    try:
+        "".join((options.title or "", options.site, options.date)).encode("latin-1")
+        return "ISO-8859-1"
+    except UnicodeEncodeError:
+        return "UTF-8"
+
+
 def header(options: WriteOptions, charset: str = "ISO-8859-1") -> list[str]:
     """The escape lines at the top of a file."""
     lines = ["% PBN 2.1", "% EXPORT"]
@@ -62,12 +71,7 @@ def game_tags(board: Board, options: WriteOptions) -> list[tuple[str, str]]:
 def write(boards: Sequence[Board], options: WriteOptions) -> bytes:
     """A PBN file: export-conforming (dealer first, CRLF), or with dialect "import" the bytes that BigDeal writes."""
     export = options.dialect != "import"
-    texts = "".join((options.title or "", options.site, options.date))
-    try:
-        texts.encode("latin-1")
-        charset = "ISO-8859-1"
-    except UnicodeEncodeError:
-        charset = "UTF-8"
+    charset = charset_for(options)
     lines = header(options, charset)
     if not export:
         lines.append('[Generator "Big Deal version 2.0"]')
@@ -75,4 +79,4 @@ def write(boards: Sequence[Board], options: WriteOptions) -> bytes:
         lines += [f'[{name} "{value}"]' for name, value in game_tags(board, options)]
         lines.append("")
     end = "\r\n" if export else "\n"
-    return (end.join(lines) + end).encode("latin-1" if charset == "ISO-8859-1" else "utf-8", "replace")
+    return (end.join(lines) + end).encode(charset, "replace")

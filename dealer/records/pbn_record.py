@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dealer.cards import Seat
 from dealer.formats.options import WriteOptions
-from dealer.formats.pbn_write import game_tags, header
+from dealer.formats.pbn_write import charset_for, game_tags, header
 from dealer.records.content import STRAIN_ORDER, RecordBoard
 
 _STRAINS = ("S", "H", "D", "C", "NT")
@@ -17,7 +17,8 @@ def record_pbn(boards: Sequence[RecordBoard], options: WriteOptions) -> bytes:
 
     DoubleDummyTricks is 20 hex digits, North, South, East, West by NT, S, H, D, C, the order that programs read.
     """
-    lines = header(options)
+    charset = charset_for(options)
+    lines = header(options, charset)
     for item in boards:
         lines += [f'[{name} "{value}"]' for name, value in game_tags(item.board, options)]
         if item.tricks is not None:
@@ -34,4 +35,4 @@ def record_pbn(boards: Sequence[RecordBoard], options: WriteOptions) -> bytes:
                 for strain in STRAIN_ORDER
             ]
         lines.append("")
-    return ("\r\n".join(lines) + "\r\n").encode("latin-1", "replace")
+    return ("\r\n".join(lines) + "\r\n").encode(charset, "replace")

@@ -87,19 +87,21 @@ def record_pdf(boards: Sequence[RecordBoard], page: RecordPage, *, per_page: int
 
 def _frame(paper: _Canvas, page: RecordPage, number: int, pages: int, kind: str) -> None:
     top = paper.height - MARGIN
-    title = page.event or kind
+    across = paper.width - 2 * MARGIN
+    club = fitted(page.club, 10, 0.4 * across)
+    title = fitted(page.event or kind, 14, across - width_of(club, 10) - 12, bold=True)
     paper.text(MARGIN, top - 12, title, 14, bold=True)
+    paper.text(paper.width - MARGIN, top - 12, club, 10, align="right")
     if page.mark:
-        paper.text(paper.width / 2, top - 12, page.mark, 12, bold=True, align="centre")
-    paper.text(paper.width - MARGIN, top - 12, page.club, 10, align="right")
-    paper.text(paper.width - MARGIN, top - 24, page.date, 9, align="right")
+        paper.text(0.64 * paper.width, top - 25, page.mark, 12, bold=True, align="centre")
+    paper.text(paper.width - MARGIN, top - 24, fitted(page.date, 9, 0.18 * across), 9, align="right")
     about = []
     if page.fingerprint:
         about.append(f"Fingerprint {page.fingerprint}")
     if page.set_id:
         about.append(f"Set {page.set_id}")
     paper.text(MARGIN, top - 24, "   ".join(about), 8)
-    paper.text(MARGIN, MARGIN - 4, page.note, 7)
+    paper.text(MARGIN, MARGIN - 4, fitted(page.note, 7, 0.9 * across), 7)
     paper.text(paper.width - MARGIN, MARGIN - 4, f"{number} / {pages}", 8, align="right")
 
 

@@ -47,7 +47,8 @@ def write_record(
     )
     kind = Path(out).suffix.lower()
     if kind not in _KINDS or (sheet and kind == ".pbn"):
-        raise ConfigError("The name of --out does not say the kind.", where=out, next_step="End it in .pdf or .html.")
+        kinds = ".pdf or .html" if sheet else ".pdf, .html or .pbn"
+        raise ConfigError("The name of --out does not say the kind.", where=out, next_step=f"End it in {kinds}.")
     items = record_boards(boards, tables)
     if kind == ".pdf":
         from dealer.records.pdf import record_pdf, sheet_pdf

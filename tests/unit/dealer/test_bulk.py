@@ -70,6 +70,15 @@ def test_same_bytes_as_one_by_one(first, count, dialect):
     assert index.tolist() == as_array([board.deal.index for board in boards]).tolist()
 
 
+@pytest.mark.parametrize("title", ["Zürich", "Żółw", '♠ \\"quoted\\"'])
+def test_same_bytes_for_words_in_any_letters(title):
+    options = WriteOptions(title=title, set_id="ab", origin=Origin.OWN)
+    file = io.BytesIO()
+    bulk_job.generate_to_file([(1, 20)], file, options, randbytes=SeededBytes(1))
+    assert file.getvalue() == write_deals(generate(range(1, 21), SeededBytes(1)), "pbn", options)
+    assert read_deals(file.getvalue()).title == title
+
+
 def test_several_runs_and_many_blocks(monkeypatch):
     monkeypatch.setattr(bulk_job, "BLOCK", 50)
     monkeypatch.setattr(bulk_job, "CHUNK", 16)

@@ -9,7 +9,7 @@ import pytest
 
 from dealer.board import Board
 from dealer.deal import Deal
-from dealer.formats.api import WriteOptions, read_deals
+from dealer.formats.api import WriteOptions, read_deals, write_deals
 from dealer.generate import Origin, SeededBytes, generate
 from dealer.records import double_dummy
 from dealer.records.content import RecordPage, high_card_points, record_boards
@@ -185,6 +185,22 @@ def test_export_for_other_makers(tmp_path, capsys, maker, name):
     assert read_deals(out.read_bytes()).boards == read_deals(source.read_bytes()).boards
     assert (tmp_path / "x-record.pdf").exists()
     assert main(["deal", "export", str(source), "--for", maker, "--out", str(tmp_path / "x.bri"), "--json"]) == 2
+    capsys.readouterr()
+
+
+def test_words_around_a_record_keep_clear_of_each_other_and_keep_their_letters(tmp_path, capsys):
+    source = tmp_path / "a.pbn"
+    main(["deal", "generate", "--boards", "1-3", "--seed", "1", "--title", "Żółw", "--out", str(source)])
+    for name in ("a.pdf", "a.pbn", "b.pbn"):
+        club = ["--club", "Players of the Old Town " * 4] if name == "a.pdf" else []
+        title = ["--title", "The Championship of the Old Town Bridge Club and its Friends " * 3] if club else []
+        assert main(["deal", "record", str(source), "--no-dd", "--out", str(tmp_path / name), *club, *title]) == 0
+    words = [word for word in pdf_text((tmp_path / "a.pdf").read_bytes()) if len(word) > 20]
+    assert all(word.endswith("...") for word in words if word.startswith(("The Champ", "Players")))
+    assert len([word for word in words if word.endswith("...")]) == 2
+    record = read_deals((tmp_path / "b.pbn").read_bytes())
+    assert (record.title, record.repairs) == ("Żółw", ())
+    assert read_deals(write_deals(BOARDS[:2], "pbn", WriteOptions(title="Zürich"))).repairs == ()
     capsys.readouterr()
 
 
