@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 from firmware_bridge.config import load_config
 from firmware_bridge.service.desk import Desk
@@ -18,6 +19,7 @@ from terminals.interop.exchange import (
     MatchBoard,
     Published,
 )
+from terminals.interop.pair_rounds import beside, with_rounds
 from terminals.interop.publish import PROGRAM, EventInfo, publish_session
 from terminals.interop.rulings_file import noted
 from terminals.interop.team_event import shown
@@ -27,7 +29,7 @@ from terminals.scoring.ranking import RankRow
 from terminals.scoring.rulings import Ruling
 from terminals.scoring.teams import TeamMethod
 from terminals.store.desk import Person
-from terminals.sync.event_score import IMPS, VPS, EventScore
+from terminals.sync.event_score import IMPS, VPS, EventScore, round_of
 from terminals.sync.matches import TeamMatch
 from terminals.sync.ruling_log import Kept, line_key
 
@@ -64,9 +66,11 @@ def _field(desk: Desk, score: EventScore, kept: Iterable[Kept]) -> ExchangeEvent
     kind = EventKind.INDIVIDUAL if Format.INDIVIDUAL in formats else EventKind.PAIRS
     info = EventInfo(desk.setup.name, desk.wall()[:10], players=players, directions=directions, kind=kind)
     event = publish_session(info, score, desk.profile, desk.facts.method)
-    if VPS in score.units:
-        event = replace(event, match_scoring="VPS")
-    return noted(event, _rulings(kept))
+    event = noted(event, _rulings(kept))
+    rows = [row for rows, unit in zip(score.rankings, score.units, strict=True) if unit == VPS for row in rows]
+    if not rows:
+        return event
+    return with_rounds(event, score, rows, score.rounds, round_of(desk.setup, {row.contestant.section for row in rows}))
 
 
 def _rulings(kept: Iterable[Kept]) -> list[Ruling]:
@@ -97,6 +101,7 @@ def _teams(desk: Desk, score: EventScore, kept: Iterable[Kept]) -> ExchangeEvent
     units = set(score.units)
     method = desk.conditions.scheme.team_method or TeamMethod.IMPS
     rows = [row for rows in score.rankings for row in rows]
+    rest = beside(matches, {_who(row.contestant, many): row.value for row in rows})
     return ExchangeEvent(
         title=desk.setup.name,
         date=desk.wall()[:10],
@@ -104,7 +109,7 @@ def _teams(desk: Desk, score: EventScore, kept: Iterable[Kept]) -> ExchangeEvent
         kind=EventKind.TEAMS,
         team_method=method,
         match_scoring="VPS" if VPS in units else "IMPS" if IMPS in units else "",
-        entrants=tuple(_team(desk, row, many) for row in rows),
+        entrants=tuple(_team(desk, row, many, rest) for row in rows),
         lines=tuple(lines),
         matches=tuple(matches),
     )
@@ -155,9 +160,10 @@ def _note(line: ResultLine, ruled: str) -> str:
     return " ".join(filter(None, (line_note(line), ruled)))
 
 
-def _team(desk: Desk, row: RankRow, many: bool) -> Entrant:
-    """A ranked team. Its penalties and bonuses stand beside its total as an adjustment."""
+def _team(desk: Desk, row: RankRow, many: bool, rest: Mapping[Contestant, Fraction]) -> Entrant:
+    """A ranked team. What its total has beside its matches, penalties, byes and the like, stands as its adjustment."""
     one = row.contestant
+    left = rest[_who(one, many)]
     people: list[Person] = []
     section = desk.setup.section_called(one.section)
     movement = None if section is None else section.movement
@@ -173,6 +179,6 @@ def _team(desk: Desk, row: RankRow, many: bool) -> Entrant:
         total=shown(row.value),
         place=row.place_text,
         boards=row.boards,
-        adjustment=shown(row.adjustment) if row.adjustment else None,
+        adjustment=shown(left) if left else None,
         name=desk.contestant_names(one.section, one.number) or f"Team {one.number}",
     )

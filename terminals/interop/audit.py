@@ -17,6 +17,7 @@ from firmware_bridge.errors import EntryError
 from terminals.interop.audit_beside import Beside, Share, check_places, check_second_totals, check_shares
 from terminals.interop.audit_explain import Explanation
 from terminals.interop.audit_found import AuditReport
+from terminals.interop.audit_rounds import ROUNDS_UNKNOWN, RoundFindings, audit_rounds, average, without_rounds
 from terminals.interop.audit_teams import TeamFindings, audit_matches
 from terminals.interop.audit_totals import session_totals
 from terminals.interop.audit_values import Mismatch, Tolerance, decimals_of, shared_by
@@ -58,28 +59,22 @@ def audit_event(event: ExchangeEvent, profile: Profile | None = None) -> AuditRe
     return _Audit(event).run(profile)
 
 
-ROUNDS_UNKNOWN = "totals are victory points of rounds, which the file does not tell apart; they were not checked"
-
-
-def _ranked_by_rounds(event: ExchangeEvent) -> bool:
-    """Pairs ranked by victory points of rounds: what a line's round was is in no field of it."""
-    return event.kind is not EventKind.TEAMS and event.match_scoring.upper() in ("VPS", "VP") and not event.matches
-
-
 class _Audit:
     def __init__(self, event: ExchangeEvent) -> None:
         self.notes = list(event.warnings)
-        if _ranked_by_rounds(event):
-            event = replace(event, entrants=tuple(replace(one, total=None, place="") for one in event.entrants))
+        self.event = without_rounds(event)
+        if self.event is not event:
+            event = self.event
             self.notes.append(ROUNDS_UNKNOWN)
-        self.event = event
         self.labels = {one.contestant: one for one in event.entrants}
         self.score_mismatches: list[Mismatch] = []
         self.contract_scores = 0
         self.doubtful: dict[int, list[int]] = {}  # board -> indices of lines whose contract and score disagree
         self.chosen = list(event.lines)  # lines as they are scored
         self.has_points = any(one.ns_points or one.ew_points for one in event.lines)
+        # whose totals come from matches
         self.teams = {team for match in event.matches for team in (match.team, match.opponent)}
+        self.teams |= {one.contestant for one in event.entrants if one.in_vps}
         self._check_scores()
         self.point_decimals = decimals_of(
             one for line in event.lines for one in (line.ns_points, line.ew_points) if one is not None
@@ -139,27 +134,32 @@ class _Audit:
             if findings.count:
                 best, findings = self._climb(best, findings, free=wanted is None)
         matches = self._team_findings(best.profile, free=wanted is None)
-        changes = best.changes(base) | matches.changes
+        rounds = self._rounds(best, free=wanted is None)
+        changes = best.changes(base) | matches.changes | rounds.changes
         seconds, places = self._beside(best, findings)
         shares = self._shares(best)
         self.notes += [*seconds.notes, *places.notes, *shares.notes]
-        if self.event.matches and self.event.kind is not EventKind.TEAMS:
-            self.notes.append("the victory points of matches between pairs were not checked, only their boards")
         return AuditReport(
             title=self.event.title,
             lines=len(self.event.lines),
             contract_scores_checked=self.contract_scores,
             points_checked=findings.points_checked + matches.points_checked + shares.checked,
-            totals_checked=findings.totals_checked + matches.totals_checked + seconds.checked,
+            totals_checked=findings.totals_checked + matches.totals_checked + rounds.checked + seconds.checked,
             places_checked=places.checked,
             score_mismatches=tuple(self.score_mismatches),
             points_mismatches=(*findings.points, *matches.points, *shares.mismatches),
-            total_mismatches=(*findings.totals, *matches.totals, *seconds.mismatches, *places.mismatches),
+            total_mismatches=(
+                *findings.totals,
+                *matches.totals,
+                *rounds.totals,
+                *seconds.mismatches,
+                *places.mismatches,
+            ),
             profile=base.name,
             changes=changes,
             method=self.event.team_method.value if self.event.matches else self.event.method.value,
             explanation=best,
-            notes=tuple(self.notes + matches.notes),
+            notes=(*self.notes, *matches.notes, *rounds.notes),
         )
 
     def _search(
@@ -196,6 +196,12 @@ class _Audit:
         if not self.event.matches:
             return TeamFindings()
         return audit_matches(self.event, self._line_states(), profile, self._label, free=free, only=only)
+
+    def _rounds(self, best: Explanation, *, free: bool) -> RoundFindings:
+        if self.event.kind is EventKind.TEAMS or not self.event.matches:
+            return RoundFindings()
+        boards = [self._score(lines, expected, average(best.profile)) for lines, expected in self._fields(best, None)]
+        return audit_rounds(self.event, boards, best.profile, self._label, free=free)
 
     def _line_states(self) -> dict[int, ResultLine]:
         """id of a line as read -> the line as it is scored."""
@@ -393,8 +399,3 @@ class _Audit:
                             way.append(Share(published, side.percent, line.line.board, self._label(who), direction))
             ways.append(way)
         return check_shares(ways)
-
-
-def needs_lines(event: ExchangeEvent) -> bool:
-    """True when the event has nothing that could be re-scored."""
-    return not event.lines and not (event.kind is EventKind.TEAMS and event.matches)

@@ -52,7 +52,8 @@ class Entrant:
     """A pair, team or player. label: its number as printed ("1NS"); direction: "NS", "EW" or "".
 
     total: percent, IMPs, VPs or points. second_total: another total beside it, such as matchpoints beside percent.
-    adjustment: penalty or bonus, in the unit of ``total``.
+    adjustment: penalty or bonus, in the unit of ``total``. in_vps: in an event of pairs, ``total`` is the sum of the
+    victory points of its rounds.
     """
 
     contestant: Contestant
@@ -67,6 +68,7 @@ class Entrant:
     master_points: Published | None = None
     name: str = ""
     second_total: Published | None = None
+    in_vps: bool = False
 
     @property
     def of_section(self) -> str:
@@ -112,7 +114,10 @@ class MatchBoard:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeMatch:
-    """A team match. team_score, opposing_score: in the match's unit (VPs, IMPs or board-a-match points)."""
+    """A team match, or a table of a round of pairs: ``team`` sits North-South, and each board has one line.
+
+    team_score, opposing_score: in the match's unit (VPs, IMPs or board-a-match points).
+    """
 
     round: int
     team: Contestant

@@ -208,11 +208,11 @@ class _Reader:
             else (("TotalIMP", "total"), ("MeanIMP", "mean"), ("TotalScore", "total"))
         )
         if "TotalVP" in names:  # of rounds, which no column tells apart
-            self.match_scoring, choices = "VPS", (("TotalVP", ""),)
+            self.match_scoring = "VPS"
         chosen, second = ([(name, unit) for name, unit in choices if name in names] + [("", "")] * 2)[:2]
         if self.method is not Method.MATCHPOINTS or second[1] != "points":
             second = ("", "")
-        self._unchecked(columns, {"Rank", chosen[0], second[0]})
+        self._unchecked(columns, {"Rank", "TotalVP", chosen[0], second[0]})
         for row in rows:
             values = read_row(row, columns)
             if values is None:
@@ -223,6 +223,7 @@ class _Reader:
                 continue
             people = values.get("Names") or values.get("Name") or ""
             players = tuple(ExchangePlayer(name.strip()) for name in re.split(r";| & ", people) if name.strip(" -"))
+            in_vps = read_number(values.get("TotalVP", ""))
             direction = {"NS": "NS", "EW": "EW"}.get(values.get("Direction", "").upper(), "")
             if "Direction" in values:
                 self.directions.add(direction)
@@ -235,11 +236,12 @@ class _Reader:
                     players,
                     direction=direction,
                     section=values.get("Section", "").strip("-"),
-                    total=read_number(values.get(chosen[0], "")) if chosen[0] else None,
+                    total=in_vps or (read_number(values.get(chosen[0], "")) if chosen[0] else None),
                     place=values.get("Rank", ""),
                     boards=read_int(values.get("NrBoards", "")),
-                    second_total=read_number(values.get(second[0], "")) if second[0] else None,
+                    second_total=read_number(values.get(second[0], "")) if second[0] and not in_vps else None,
                     adjustment=read_number(values.get("Adjustment", "")),
+                    in_vps=in_vps is not None,
                 ),
             )
         return chosen[1]

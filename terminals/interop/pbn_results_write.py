@@ -77,11 +77,13 @@ def _tag(name: str, value: str) -> str:
 def _total_table(event: ExchangeEvent) -> list[str]:
     """The column Adjustment, which other programs pass over, is there where somebody has a penalty or bonus."""
     adjusted = any(one.adjustment is not None for one in event.entrants)
+    in_rounds, whole = (any(one.in_vps is vps for one in event.entrants) for vps in (True, False))
     columns = [
         Column("Rank", 4, True),
         Column("PairId" if event.kind is EventKind.PAIRS else "PlayerId", 6, True),
         Column("Direction", 2),
-        Column("TotalVP" if event.match_scoring.upper() in ("VPS", "VP") else _TOTALS[event.method], 8, True),
+        *((Column("TotalVP", 8, True),) if in_rounds else ()),
+        *((Column(_TOTALS[event.method], 8, True),) if whole else ()),
         Column("NrBoards", 3, True),
         *((Column("Adjustment", 6, True),) if adjusted else ()),
         Column("Names"),
@@ -93,7 +95,8 @@ def _total_table(event: ExchangeEvent) -> list[str]:
                 one.place,
                 label(one.contestant, event),
                 one.direction,
-                one.total.text if one.total is not None else "",
+                *((_points(one.total if one.in_vps else None),) if in_rounds else ()),
+                *((_points(None if one.in_vps else one.total),) if whole else ()),
                 "" if one.boards is None else str(one.boards),
                 *(([""] if one.adjustment is None else [one.adjustment.text]) if adjusted else []),
                 ";".join(player.name for player in one.players),

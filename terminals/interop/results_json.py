@@ -170,6 +170,7 @@ def write_results_json(event: ExchangeEvent) -> bytes:
                 "boards": one.boards,
                 "adjustment": None if one.adjustment is None else one.adjustment.text,
                 "master_points": None if one.master_points is None else one.master_points.text,
+                **({"in_vps": True} if one.in_vps else {}),
             }
             for one in event.entrants
         ],
@@ -266,6 +267,8 @@ def _event(root: Mapping[str, Any], where: str) -> ExchangeEvent:
     results = root["results"]
     if len(results) > MAX_LINES:
         raise EntryError(f"The file has more than {MAX_LINES} results.", where=where, code="too-large")
+    in_vps = root["match_scoring"] in ("VPS", "VP") and root["kind"] != "teams"
+    in_vps = in_vps and not any(one.get("in_vps") for one in root["entrants"])
     return ExchangeEvent(
         title=str(root["title"]),
         date=str(root["date"]),
@@ -278,13 +281,14 @@ def _event(root: Mapping[str, Any], where: str) -> ExchangeEvent:
         team_method=TeamMethod(root["team_method"]),
         match_scoring=str(root["match_scoring"]),
         winners=int(root["winners"]),
-        entrants=tuple(_entrant(one) for one in root["entrants"]),
+        entrants=tuple(_entrant(one, in_vps) for one in root["entrants"]),
         lines=tuple(_read_line(one, where) for one in results),
         matches=tuple(_read_match(one, where) for one in root["matches"]),
     )
 
 
-def _entrant(data: Mapping[str, Any]) -> Entrant:
+def _entrant(data: Mapping[str, Any], in_vps: bool) -> Entrant:
+    """in_vps: what a file says of all its pairs that says nothing of each."""
     return Entrant(
         _contestant(data),
         str(data["label"]),
@@ -297,6 +301,7 @@ def _entrant(data: Mapping[str, Any]) -> Entrant:
         adjustment=_number(data["adjustment"]),
         master_points=_number(data["master_points"]),
         name=str(data["name"]),
+        in_vps=bool(data.get("in_vps", in_vps)),
     )
 
 

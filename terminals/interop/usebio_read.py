@@ -7,7 +7,6 @@ the board; what is odd but clear is read and listed in the event's warnings.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element
@@ -37,7 +36,7 @@ from terminals.interop.tokens import (
     read_number,
     read_tricks,
 )
-from terminals.interop.usebio_words import POINT_TAGS, TEAM_METHODS, event_kind, event_method, with_imps
+from terminals.interop.usebio_words import POINT_TAGS, TEAM_METHODS, event_kind, event_method, iso_date, with_imps
 from terminals.interop.xml_file import parse_xml, text_of
 from terminals.result import (
     Artificial,
@@ -53,7 +52,7 @@ from terminals.scoring.boards import Method
 from terminals.scoring.lines import MAX_BOARD, Contestant, ResultLine
 from terminals.scoring.teams import TeamMethod
 
-_DATE = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})", re.ASCII)
+VPS = ("VPS", "VP")
 
 
 def read_usebio(data: bytes, where: str = "") -> ExchangeEvent:
@@ -83,6 +82,7 @@ class _Reader:
         winners = read_int(text_of(event, "WINNER_TYPE")) or 0
         self.kind = event_kind(event)
         self.method = event_method(event, self.kind)
+        self.in_vps = self.kind is not EventKind.TEAMS and text_of(event, "MATCH_SCORING_METHOD").upper() in VPS
         self.roster = Roster(winners)
         self.sessions = len([one for one in event.iter("SESSION") if one.find(".//TRAVELLER_LINE") is not None])
 
@@ -115,7 +115,7 @@ class _Reader:
         winners = self.roster.winners or (2 if self.roster.two_fields else 1)
         return ExchangeEvent(
             title=text_of(event, "EVENT_DESCRIPTION") or text_of(event, "TITLE"),
-            date=self._date(text_of(event, "DATE")),
+            date=self._date(),
             club="" if club is None else text_of(club, "CLUB_NAME"),
             club_id="" if club is None else text_of(club, "CLUB_ID_NUMBER"),
             program=text_of(event, "PROGRAM_NAME"),
@@ -125,13 +125,21 @@ class _Reader:
             team_method=TEAM_METHODS.get(text_of(event, "BOARD_SCORING_METHOD").upper(), TeamMethod.IMPS),
             match_scoring=text_of(event, "MATCH_SCORING_METHOD").upper(),
             winners=winners,
-            entrants=tuple(self.roster.entrants),
+            entrants=tuple(self._entrants()),
             lines=tuple(number_plays(self.lines)),
             matches=tuple(self.matches),
             datums=tuple(self.datums),
             warnings=tuple(dict.fromkeys(self.warnings + self.roster.warnings)),
             extra=extra,
         )
+
+    def _entrants(self) -> list[Entrant]:
+        """Pairs that played outside of the matches, as those of a Mitchell beside a Swiss section, have no VPs."""
+        if self.kind is EventKind.TEAMS or not self.matches:
+            return self.roster.entrants
+        inside = {pair for match in self.matches for pair in (match.team, match.opponent)}
+        outside = {pair for one in self.lines for pair in (one.line.ns, one.line.ew)} - inside
+        return [replace(one, in_vps=False) if one.contestant in outside else one for one in self.roster.entrants]
 
     def _plays(self) -> Iterator[tuple[object, str, str]]:
         for container, section in self._containers():
@@ -155,16 +163,12 @@ class _Reader:
     def _section(element: Element) -> str:
         return (element.get("SECTION_ID") or text_of(element, "SECTION_ID") or text_of(element, "SECTION_NAME"))[:8]
 
-    def _date(self, text: str) -> str:
-        match = _DATE.fullmatch(text)
-        if match:
-            day, month, year = (int(part) for part in match.groups())
-            if 1 <= month <= 12 and 1 <= day <= 31:
-                return f"{year:04d}-{month:02d}-{day:02d}"
-        if text and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+    def _date(self) -> str:
+        text = text_of(self.event, "DATE")
+        date = iso_date(text)
+        if text and not date:
             self.warnings.append(f"the date {text[:20]!r} is not day/month/year")
-            return ""
-        return text
+        return date
 
     # participants
 
@@ -212,8 +216,10 @@ class _Reader:
         # A percentage may be given beside a total in another unit; the method decides which one is checked.
         if not total_tag and self.method is not Method.MATCHPOINTS:
             total = self._number(element, "TOTAL_SCORE") or total
-        second = self._number(element, "TOTAL_SCORE")
-        beside = self.method is Method.MATCHPOINTS and self._number(element, "PERCENTAGE") is not None
+        second, percent = self._number(element, "TOTAL_SCORE"), self._number(element, "PERCENTAGE")
+        in_vps = self.in_vps and (second is not None or percent is None)
+        total = second or total if in_vps else total
+        beside = self.method is Method.MATCHPOINTS and percent is not None and not in_vps
         self.roster.enter(
             label,
             section,
@@ -230,6 +236,7 @@ class _Reader:
                 master_points=self._number(element, ".//MASTER_POINTS_AWARDED"),
                 name=name,
                 second_total=second if beside and not total_tag else None,
+                in_vps=in_vps,
             ),
             team=element.tag == "TEAM",
         )

@@ -58,10 +58,12 @@ RULES: dict[str, Rule] = {
             "BOARD": (0, MANY),
             "MATCH": (0, MANY),
         },
-        attributes={"EVENT_TYPE": "PAIRS|INDIVIDUAL|TEAMS"},
+        attributes={"EVENT_TYPE": "PAIRS|SWISS_PAIRS|INDIVIDUAL|TEAMS"},
     ),
-    "SESSION": Rule({"SECTION": (0, 100), "BOARD": (0, 999)}, attributes={"SESSION_ID": r"\d{1,3}"}),
-    "SECTION": Rule({"BOARD": (1, MANY)}, attributes={"SECTION_ID": r"[A-Za-z0-9]{1,8}"}),
+    "SESSION": Rule(
+        {"SECTION": (0, 100), "BOARD": (0, 999), "MATCH": (0, MANY)}, attributes={"SESSION_ID": r"\d{1,3}"}
+    ),
+    "SECTION": Rule({"BOARD": (0, MANY), "MATCH": (0, MANY)}, attributes={"SECTION_ID": r"[A-Za-z0-9]{1,8}"}),
     "EVENT_DESCRIPTION": _ANY,
     "CLUB_NAME": _ANY,
     "CLUB_ID_NUMBER": _ANY,
@@ -125,10 +127,8 @@ RULES: dict[str, Rule] = {
     "MATCH": Rule(
         {
             "ROUND_NUMBER": (1, 1),
-            "TEAM": (1, 1),
-            "OPPOSING_TEAM": (1, 1),
-            "TEAM_SCORE": (0, 1),
-            "OPPOSING_TEAM_SCORE": (0, 1),
+            **dict.fromkeys(("TEAM", "OPPOSING_TEAM", "NS_PAIR_NUMBER", "EW_PAIR_NUMBER"), (0, 1)),
+            **dict.fromkeys(("TEAM_SCORE", "OPPOSING_TEAM_SCORE", "NS_SCORE", "EW_SCORE"), (0, 1)),
             "BOARD": (0, MANY),
         }
     ),
@@ -136,6 +136,8 @@ RULES: dict[str, Rule] = {
     "OPPOSING_TEAM": Rule(text=r".{1,16}"),
     "TEAM_SCORE": _NUMBER,
     "OPPOSING_TEAM_SCORE": _NUMBER,
+    "NS_SCORE": _NUMBER,
+    "EW_SCORE": _NUMBER,
 }
 _MATCH_TEAM = Rule(text=r".{1,16}")  # TEAM names a participant inside PARTICIPANTS, and a number inside MATCH
 

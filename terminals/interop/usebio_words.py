@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree.ElementTree import Element
 
 from terminals.interop.exchange import EventKind, Published
@@ -69,3 +70,15 @@ def with_imps(state: BoardState, ns: Published | None, ew: Published | None) -> 
             side = FixedPercent(side.percent, points.value)
         sides.append(side)
     return Artificial(sides[0], sides[1])
+
+
+_DATE = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})", re.ASCII)
+
+
+def iso_date(text: str) -> str:
+    """``26/11/2026``, or what is ISO already, as ISO; "" for anything else."""
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return text if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII) else ""
+    day, month, year = (int(part) for part in match.groups())
+    return f"{year:04d}-{month:02d}-{day:02d}" if 1 <= month <= 12 and 1 <= day <= 31 else ""

@@ -35,22 +35,30 @@ def write_usebio(event: ExchangeEvent) -> bytes:
     _text(club, "CLUB_NAME", event.club)
     _text(club, "CLUB_ID_NUMBER", event.club_id)
     kind = {EventKind.PAIRS: "PAIRS", EventKind.INDIVIDUAL: "INDIVIDUAL", EventKind.TEAMS: "TEAMS"}[event.kind]
+    in_matches = {one.north_south.line.key for match in event.matches for one in match.boards if one.north_south}
+    if event.kind is EventKind.PAIRS and event.lines and all(one.line.key in in_matches for one in event.lines):
+        kind = "SWISS_PAIRS"
     element = SubElement(root, "EVENT", EVENT_TYPE=kind)
     _head(element, event)
     participants = SubElement(element, "PARTICIPANTS")
     for entrant in event.entrants:
         _entrant(participants, entrant, event)
+    containers = _containers(element, event)
     if event.kind is not EventKind.TEAMS:
-        containers = _containers(element, event)
         boards: dict[tuple[str, int], Element] = {}
         for line in event.lines:
             key = (line.line.section, line.line.board)
+            if line.line.key in in_matches:
+                continue
             if key not in boards:
                 boards[key] = SubElement(containers[key[0]], "BOARD")
                 _text(boards[key], "BOARD_NUMBER", str(key[1]))
             _line(SubElement(boards[key], "TRAVELLER_LINE"), line, event)
     for match in event.matches:
-        _match(SubElement(element, "MATCH"), match, event)
+        if event.kind is EventKind.TEAMS:
+            _match(SubElement(element, "MATCH"), match, event)
+        else:
+            _table(SubElement(containers[_section(match)], "MATCH"), match, event)
     problems = validate_usebio(root)
     if problems:
         raise EntryError(f"The event can't be written as USEBIO: {problems[0]}.", where="USEBIO", code="not-exportable")
@@ -135,8 +143,7 @@ def _entrant(parent: Element, entrant: Entrant, event: ExchangeEvent) -> None:
 def _standing(element: Element, entrant: Entrant, event: ExchangeEvent) -> None:
     if entrant.boards is not None:
         _text(element, "BOARDS_PLAYED", str(entrant.boards))
-    pairs = event.kind is not EventKind.TEAMS and not event.match_scoring
-    percent = pairs and event.method is Method.MATCHPOINTS
+    percent = event.kind is not EventKind.TEAMS and event.method is Method.MATCHPOINTS and not entrant.in_vps
     _number(element, "PERCENTAGE" if percent else "TOTAL_SCORE", entrant.total)
     if entrant.place:
         _text(element, "PLACE", entrant.place)
@@ -211,6 +218,25 @@ def _match(element: Element, match: ExchangeMatch, event: ExchangeEvent) -> None
         for direction, line in (("NS", board.north_south), ("EW", board.east_west)):
             if line is not None:
                 _line(SubElement(child, "TRAVELLER_LINE"), line, event, direction)
+
+
+def _section(match: ExchangeMatch) -> str:
+    """The section whose tables played it; a match without a board does not reach a file."""
+    return next(one.north_south.line.section for one in match.boards if one.north_south is not None)
+
+
+def _table(element: Element, match: ExchangeMatch, event: ExchangeEvent) -> None:
+    """A round of two pairs at one table, as a match: the only element that says to which round a result belongs."""
+    _text(element, "ROUND_NUMBER", str(match.round))
+    _text(element, "NS_PAIR_NUMBER", label(match.team, event))
+    _text(element, "EW_PAIR_NUMBER", label(match.opponent, event))
+    _number(element, "NS_SCORE", match.team_score)
+    _number(element, "EW_SCORE", match.opposing_score)
+    for board in match.boards:
+        if board.north_south is not None:
+            child = SubElement(element, "BOARD")
+            _text(child, "BOARD_NUMBER", str(board.board))
+            _line(SubElement(child, "TRAVELLER_LINE"), board.north_south, event)
 
 
 def _team_label(contestant: Contestant, event: ExchangeEvent) -> str:

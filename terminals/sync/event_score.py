@@ -159,8 +159,8 @@ def _by_matches(
             for place, scored in session.boards.items():
                 pairs = zip(other[place], scored, strict=True)
                 boards[place] = [one if one.line.section in by_round else total for one, total in pairs]
-        round_of = _round_of(setup, by_round)
-        rounds += round_scores(boards.values(), round_of, _lengths(setup), scheme.method, scale, average)
+        where = round_of(setup, by_round)
+        rounds += round_scores(boards.values(), where, _lengths(setup), scheme.method, scale, average)
     matches: list[TeamMatch] = []
     for at, section in enumerate(setup.sections):
         if section.movement is None:
@@ -218,7 +218,7 @@ def _standing(group: WinnerGroup, rounds: Sequence[RoundScore], unit: str, condi
     return rows
 
 
-def _round_of(setup: EventSetup, sections: Collection[str]) -> Callable[[ResultLine], int]:
+def round_of(setup: EventSetup, sections: Collection[str]) -> Callable[[ResultLine], int]:
     """A line's round in these sections; 0 in others, whose results are compared with them all the same."""
     places = {
         one.letter: movement_numbers(one.movement).meetings
@@ -226,11 +226,11 @@ def _round_of(setup: EventSetup, sections: Collection[str]) -> Callable[[ResultL
         if one.movement is not None and one.letter in sections
     }
 
-    def round_of(line: ResultLine) -> int:
+    def place(line: ResultLine) -> int:
         found = places.get(line.section, {}).get((line.board, line.ns.number, line.ew.number))
         return 0 if found is None else found[0]
 
-    return round_of
+    return place
 
 
 def _lengths(setup: EventSetup) -> dict[tuple[str, int], int]:

@@ -15,7 +15,8 @@ from dealer.board import Vulnerability
 from dealer.cards import Seat
 from terminals.contract import Contract, Doubling, Strain
 from terminals.interop.adjusted_note import form_note, line_note, read_adjusted_note, read_form, without_made
-from terminals.interop.audit import ROUNDS_UNKNOWN, audit_event
+from terminals.interop.audit import audit_event
+from terminals.interop.audit_rounds import ROUNDS_UNKNOWN
 from terminals.interop.exchange import ExchangeEvent, Published
 from terminals.interop.pbn_results_write import write_pbn_results
 from terminals.interop.publish import EventInfo, publish_session
@@ -165,7 +166,8 @@ def test_teams_whose_pairs_score_against_the_field_keep_one_number_in_pbn() -> N
 def test_victory_points_in_pbn_are_no_percentages() -> None:
     event = published(mitchell(one=True), one=True)
     totals = tuple(
-        replace(one, total=Published(Fraction(40 + at), 2, f"{40 + at}.00")) for at, one in enumerate(event.entrants)
+        replace(one, total=Published(Fraction(40 + at), 2, f"{40 + at}.00"), in_vps=True)
+        for at, one in enumerate(event.entrants)
     )
     swiss = replace(event, match_scoring="VPS", entrants=totals)
     text = write_pbn_results(swiss)
