@@ -44,7 +44,7 @@ def operations(dealing: DealingDesk | None) -> list[Operation]:
         return JSONResponse(there().view())
 
     async def confirm(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
-        there().confirm()
+        there().confirm(whole_of(body, "board", 0, 999, 0))
         return JSONResponse(there().view())
 
     async def stop(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
@@ -77,7 +77,14 @@ def operations(dealing: DealingDesk | None) -> list[Operation]:
         Operation(
             post, f"{here}/start", "assistant", "Make what is not made yet.", start, {"copies?": "of each board"}
         ),
-        Operation(post, f"{here}/confirm", "assistant", "The board in the machine is the one shown.", confirm, {}),
+        Operation(
+            post,
+            f"{here}/confirm",
+            "assistant",
+            "The board in the machine is the one shown.",
+            confirm,
+            {"board?": "as it was shown"},
+        ),
         Operation(post, f"{here}/stop", "assistant", "Stop the machine.", stop, {}),
         Operation("GET", f"{here}/record", "assistant", "Attempts, sets made here, health of the machines.", record),
         Operation(

@@ -39,6 +39,7 @@ class DealingDesk:
         self._copies = 1
         self._state: dict[str, Any] = {}
         self._boards: dict[str, str] = {}
+        self._told = 0
         self.history: deque[dict[str, Any]] = deque(maxlen=KEPT)
         self._began()
 
@@ -58,9 +59,13 @@ class DealingDesk:
         return self._task is not None and not self._task.done()
 
     def view(self) -> dict[str, Any]:
-        """Everything that the dealing screen shows."""
+        """Everything that the dealing screen shows. ``n`` rises with every change while the service (``boot``) runs, so
+        that a page can tell which of two answers is the older one.
+        """
         deals = self._deals
         return {
+            "boot": self._desk.hub.boot,
+            "n": self._told,
             "machine": self.url,
             "running": self.running,
             "set": None
@@ -166,10 +171,18 @@ class DealingDesk:
     def _take_job(self, job: DuplicationJob) -> None:
         self._job = job
 
-    def confirm(self) -> None:
-        """The operator confirms the number of the board in the machine."""
+    def confirm(self, board: int = 0) -> None:
+        """The operator confirms the number of the board in the machine. board: the one that the screen showed, 0 for
+        any. Raises EntryError when the machine asks for another one by now.
+        """
         if self._job is None:
             raise EntryError("nothing is being dealt.", code="no-job")
+        if board not in (0, self._state["board"]):
+            raise EntryError(
+                f"it is board {self._state['board']} by now, not board {board}.",
+                next_step="Look at the number on the screen and on the board.",
+                code="other-board",
+            )
         self._job.confirm()
 
     async def stop(self) -> None:
@@ -189,6 +202,7 @@ class DealingDesk:
             raise EntryError("the machine is at work.", next_step="Stop it first.", code="busy")
 
     def _tell(self) -> None:
+        self._told += 1
         self._desk.stream.publish(encode("deal", self.view()))
 
     def _on_progress(self, event: p.ProgressEvent) -> None:
@@ -201,9 +215,9 @@ class DealingDesk:
                 state |= {"stopped": False, "sound": ""}
             case p.CardCounted():
                 state |= {"board": event.board, "copy": event.copy, "cards": event.cards, "pockets": list(event.counts)}
-                self._desk.stream.publish(
-                    encode("cards", {"board": event.board, "cards": event.cards, "pockets": list(event.counts)})
-                )
+                self._told += 1
+                counted = {"n": self._told, "board": event.board, "cards": event.cards, "pockets": list(event.counts)}
+                self._desk.stream.publish(encode("cards", counted))
                 return
             case p.BoardEnded():
                 name = f"{event.board}/{event.copy}"

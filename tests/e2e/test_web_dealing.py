@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from test_devices import Device, deal_file
-from web_browser import DESKTOP, PATIENCE_MS, accessible, photograph, service
+from web_browser import DESKTOP, GATE, PATIENCE_MS, accessible, held, photograph, service
 
 from dealer.cards import Seat, Suit, rank_of, suit_of
 from dealer.formats.api import read_deal_file
@@ -49,8 +49,12 @@ def test_boards_are_made_through_a_stop_without_showing_a_card(found: Any, tmp_p
             page.set_input_files("#file", file)
             page.click("#load")
             page.wait_for_selector("text=: boards 1 to 6")
+            page.evaluate(GATE)
+            page.evaluate("hold('/deal/start')")
             page.click("#startdeal")
             page.wait_for_selector(".step.stop")
+            held(page)
+            page.evaluate("release()")  # what was true when the job began is not drawn over its stop
             stop = page.inner_text(".step.stop")
             assert "stuck" in stop
             assert page.evaluate("document.body.dataset.sound") == "stop"

@@ -9,38 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_browser import DESKTOP, PATIENCE_MS, accept, at, key_in, phone, service, start_round
+from web_browser import DESKTOP, GATE, PATIENCE_MS, accept, at, held, key_in, phone, service, start_round
 
 pytestmark = pytest.mark.external("chromium")
-
-GATE = """
-    const send = self.fetch, waiting = [];
-    self.held = [];
-    self.hold = (part) => held.push(part);
-    const told = () => { document.body.dataset.held = waiting.length; };
-    self.release = async (which = 0) => {
-      const [one] = waiting.splice(which, 1);
-      told();
-      one.go();
-      await one.over;
-      await new Promise((done) => setTimeout(done, 60));
-    };
-    self.fetch = async (url, options) => {
-      const at = held.findIndex((part) => String(url).includes(part));
-      if (at < 0) return send(url, options);
-      held.splice(at, 1);
-      const answer = await send(url, options);
-      let end;
-      const one = { over: new Promise((done) => { end = done; }) };
-      const gone = new Promise((done) => { one.go = done; });
-      waiting.push(one);
-      told();
-      await gone;
-      setTimeout(end, 0);
-      return answer;
-    };
-"""
-"""hold(part): the next answer of an address with this part waits for release(), which comes back when it was taken."""
 
 FULL = """
     self.put = IDBObjectStore.prototype.put;
@@ -57,10 +28,6 @@ CLOSED = """
 """
 BASE = "import(document.querySelector('script[type=module]').src.replace(/[^/]+$/, 'base.js'))"
 DESK = "import(document.querySelector('script[type=module]').src.replace(/[^/]+$/, 'desk.js'))"
-
-
-def held(page: Any, count: int = 1) -> None:
-    page.wait_for_selector(f"body[data-held='{count}']")
 
 
 def show(page: Any, step: str) -> None:

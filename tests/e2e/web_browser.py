@@ -76,14 +76,14 @@ class Service:
     def kill(self) -> None:
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait(60)
         self._close()
 
     def stop(self) -> None:
         assert self.process is not None
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(15)
+            self.process.wait(60)
         self._close()
 
     def _close(self) -> None:
@@ -103,7 +103,7 @@ class Service:
         request = urllib.request.Request(f"{self.url}/api/v1{path}", data)
         request.add_header("authorization", f"Bearer {self.code}")
         request.add_header("content-type", "application/json")
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
     def table(self, number: int) -> str:
@@ -150,6 +150,43 @@ def phone(found: Any, url: str, **more: Any) -> Any:
     page.set_default_timeout(PATIENCE_MS)
     page.goto(url)
     return page
+
+
+# --- answers that come late --------------------------------------------------------------------------------------
+
+GATE = """
+    const send = self.fetch, waiting = [];
+    self.held = [];
+    self.hold = (part) => held.push(part);
+    const told = () => { document.body.dataset.held = waiting.length; };
+    self.release = async (which = 0) => {
+      const [one] = waiting.splice(which, 1);
+      told();
+      one.go();
+      await one.over;
+      await new Promise((done) => setTimeout(done, 60));
+    };
+    self.fetch = async (url, options) => {
+      const at = held.findIndex((part) => String(url).includes(part));
+      if (at < 0) return send(url, options);
+      held.splice(at, 1);
+      const answer = await send(url, options);
+      let end;
+      const one = { over: new Promise((done) => { end = done; }) };
+      const gone = new Promise((done) => { one.go = done; });
+      waiting.push(one);
+      told();
+      await gone;
+      setTimeout(end, 0);
+      return answer;
+    };
+"""
+"""hold(part): the next answer of an address with this part waits for release(), which comes back when it was taken."""
+
+
+def held(page: Any, count: int = 1) -> None:
+    """Wait until so many answers are held back."""
+    page.wait_for_selector(f"body[data-held='{count}']")
 
 
 # --- for everybody -----------------------------------------------------------------------------------------------

@@ -1,11 +1,16 @@
 // The dealing screen. It shows counts, board numbers and one next step; no card ever comes to this page.
-import { ApiError, api, button, h, hasWords, keepFocus, language, languageChoice, listen, loadWords, store, stored, t, told } from "./base.js";
+import { ApiError, api, button, h, hasWords, keepFocus, language, languageChoice, listen, loadWords, newestOnly, store, stored, t, told, whenUntouched } from "./base.js";
 import { healthCard, historyCard, setsCard } from "./deal-record.js";
 
 const main = document.getElementById("main"), line = document.getElementById("line");
-let token = stored("desk") || "", data = null, heard = "", problem = "", context = null, past = null, asked = 0;
+const looking = newestOnly();
+let token = stored("desk") || "", data = null, heard = "", problem = "", context = null, past = null, source = null;
 
-const send = async (path, body) => { try { problem = ""; data = await api(`/deal${path}`, { token, body }); } catch (error) { problem = error instanceof ApiError ? error.message : t("no-answer"); } draw(); };
+// What is older than what is on the screen is not taken: an answer may come after the news of what followed from it.
+const take = (value) => { if (!data || value.boot !== data.boot || value.n >= data.n) data = value; };
+const news = () => whenUntouched("deal", draw);
+
+const send = async (path, body) => { try { problem = ""; take(await api(`/deal${path}`, { token, body })); } catch (error) { problem = error instanceof ApiError ? error.message : t("no-answer"); } draw(); };
 
 function tone(kind) {
   if (!document.getElementById("sound").checked) return;
@@ -42,7 +47,7 @@ function setup() {
   const load = async () => {
     const file = document.getElementById("file").files[0];
     if (!file) return;
-    try { problem = ""; data = await api(`/deal/load?name=${encodeURIComponent(file.name)}`, { token, raw: await file.arrayBuffer(), type: "application/octet-stream" }); } catch (error) { problem = error.message; }
+    try { problem = ""; take(await api(`/deal/load?name=${encodeURIComponent(file.name)}`, { token, raw: await file.arrayBuffer(), type: "application/octet-stream" })); } catch (error) { problem = error.message; }
     draw();
   };
   return h("section", { class: "card" }, h("h2", {}, data.set ? t("deal.set", data.set) : t("deal.which")),
@@ -67,7 +72,7 @@ function stage() {
     h("div", {},
       h("div", { class: "number" }, data.board || "–", h("small", {}, data.copy > 1 || data.copies > 1 ? t("deal.copy", { copy: data.copy || 1 }) : t("deal.board"))),
       h("div", { class: `step ${data.stopped ? "stop" : done ? "done" : ""}`, role: data.stopped ? "alert" : "status" }, stepWords()),
-      data.action === "confirm_board" ? button(t("deal.confirm"), () => send("/confirm", {}), "primary big", { id: "confirm" }) : "",
+      data.action === "confirm_board" ? button(t("deal.confirm"), () => send("/confirm", { board: data.board }), "primary big", { id: "confirm" }) : "",
       h("div", { class: "pockets", role: "group", "aria-label": t("deal.pockets") }, ["N", "E", "S", "W"].map((seat, i) => h("div", { class: `${seat} ${data.pockets[i] === 13 ? "full" : ""}` }, `${seat} ${data.pockets[i]}`)), h("div", { class: "C" }, `${data.cards}/52`))),
     h("div", {},
       h("section", { class: "card" }, h("h2", {}, t("deal.made", data)), h("meter", { min: 0, max: total, value: data.made, "aria-label": t("deal.made", data) }),
@@ -93,29 +98,32 @@ async function clean(machine) {
 
 // Finished sets, attempts and the machine's figures: read when the screen opens and after each board.
 async function look() {
-  const mine = ++asked, found = await api("/deal/record", { token }).catch(() => past);
-  if (mine === asked) { past = found; draw(); }
+  const mine = looking(), found = await api("/deal/record", { token }).catch(() => past);
+  if (mine()) { past = found; news(); }
 }
 
 function onEvent(kind, value) {
-  if (kind === "cards") Object.assign(data, value);
-  else if (kind === "deal") {
+  if (kind === "cards") { if (value.n >= data.n) Object.assign(data, value); } else if (kind === "deal") {
     const ended = value.made !== data.made || value.running !== data.running || value.stopped !== data.stopped;
-    data = value;
+    take(value);
     if (ended) look();
   } else return;
-  draw();
+  news();
 }
 
 async function begin() {
-  try { data = await api("/deal", { token }); } catch (error) {
+  try { take(await api("/deal", { token })); } catch (error) {
     const input = h("input", { id: "code", autocomplete: "off" });
     main.replaceChildren(h("form", { class: "card", onsubmit: (e) => { e.preventDefault(); token = input.value.trim(); store("desk", token); begin(); } }, h("h2", {}, t("desk-code")), error instanceof ApiError && token ? h("p", { class: "note bad", role: "alert" }, error.message) : "", h("label", { for: "code" }, t("code")), input, h("button", { class: "primary" }, t("open"))));
     return;
   }
   draw();
   look();
-  listen("/stream", token, { onEvent, onState: async (up) => { line.replaceChildren(h("span", { class: up ? "tag good" : "tag bad" }, t(up ? "live" : "offline"))); if (up) { data = await api("/deal", { token }).catch(() => data); draw(); } } });
+  source?.stop();
+  source = listen("/stream", token, { onEvent, onState: async (up) => {
+    line.replaceChildren(h("span", { class: up ? "tag good" : "tag bad" }, t(up ? "live" : "offline")));
+    if (up) { await api("/deal", { token }).then(take, () => {}); news(); }
+  } });
 }
 document.getElementById("language").replaceChildren(languageChoice(() => data && draw()));
 loadWords().then(begin);

@@ -1,5 +1,5 @@
 // Public results. While play goes on there is the ranking at most; boards and scorecards come with the publication.
-import { ApiError, api, button, contractText, h, keepFocus, languageChoice, loadWords, signed, stored, store, t, told } from "./base.js";
+import { ApiError, api, button, contractText, h, keepFocus, languageChoice, loadWords, signed, stored, store, t, told, whenUntouched } from "./base.js";
 import { distribution, rounds } from "./charts.js";
 
 const main = document.getElementById("main"), path = location.pathname.replace(/^\/results\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
@@ -59,15 +59,17 @@ async function pair(section, number) {
     lines.length ? h("section", { class: "card" }, h("h2", {}, t("chart.over-rounds")), rounds(lines, { own: me })) : "");
 }
 
-async function run() {
+// news: read again by itself. A ranking on the screen of the bar stays when the network is away, and says so.
+async function run(news = false) {
   try {
     if (path[0] === "board") await board(path[1], path[2]);
     else if (path[0] === "pair") await pair(path[1], path[2]);
     else await start();
   } catch (error) {
+    if (news && !(error instanceof ApiError)) { document.getElementById("state").replaceChildren(h("span", { class: "tag bad" }, t("offline"))); return; }
     main.replaceChildren(h("section", { class: "card" }, h("h2", {}, t("results.not-now")), h("p", {}, error instanceof ApiError ? error.what : t("results.no-connection")), h("p", {}, h("a", { href: "/results" }, t("results")))));
   }
 }
-document.getElementById("language").replaceChildren(languageChoice(run));
-loadWords().then(run);
-if (!path.length) setInterval(() => document.hidden || run(), 20000);
+document.getElementById("language").replaceChildren(languageChoice(() => run()));
+loadWords().then(() => run());
+if (!path.length) setInterval(() => document.hidden || whenUntouched("results", () => run(true)), 20000);
