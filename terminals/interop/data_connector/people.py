@@ -76,6 +76,41 @@ def put_seats(connection: Connection, structure: Structure, session: str, rows: 
         _seat_later_rounds(connection, structure, session, section, known)
 
 
+class LeftSeats:
+    """Where a section tells the seats of every round, nobody sits twice in one: whoever gets a seat leaves another.
+
+    Programs send only who sits down; ``rows`` adds the removals that follow from it.
+    """
+
+    def __init__(self, connection: Connection, structure: Structure, session: str) -> None:
+        self._structure = structure
+        self._seat_of: dict[tuple[int, str], tuple[str, int, int]] = {}
+        self._sits: dict[tuple[int, tuple[str, int, int]], str] = {}
+        for body in store.states(connection, structure.event, session, "seat").values():
+            self._left_by(json.loads(body))
+
+    def rows(self, told: Sequence[Dto]) -> list[Dto]:
+        """What was told, with the removal of a player from the seat that is left before each."""
+        return [row for dto in told for row in (*self._left_by(dto), dto)]
+
+    def _left_by(self, dto: Dto) -> list[Dto]:
+        section = self._structure.section(dto["SectionLetters"])
+        if section is None or not section.dto["HasExplicitParticipations"]:
+            return []
+        number, at = (dto["PlayerNumber"] or "").strip(), max(1, dto["RoundNumber"])
+        place = section.letters, dto["TableNumber"], dto["Direction"]
+        before = self._seat_of.get((at, number), place) if number else place
+        left = before != place and self._sits.get((at, before)) == number
+        self._sits[at, place] = number
+        if number:
+            self._seat_of[at, number] = place
+        if not left:
+            return []
+        self._sits[at, before] = ""
+        names = dict(zip(("SectionLetters", "TableNumber", "Direction"), before, strict=True))
+        return [blank(SEAT, SessionGuid=dto["SessionGuid"], RoundNumber=at, IsRemoval=True, **names)]
+
+
 def _who(dto: Dto, known: Mapping[str, str]) -> tuple[str, str]:
     """Number and name that a participation says."""
     number = (dto["PlayerNumber"] or "").strip()

@@ -11,7 +11,7 @@ from terminals.interop.data_connector.context import Answer, Context, Message
 from terminals.interop.data_connector.deals import keep_deals
 from terminals.interop.data_connector.envelope import Refusal, ok
 from terminals.interop.data_connector.numbers import CallStatus, ErrorType, GameType
-from terminals.interop.data_connector.people import put_players, put_seats, queue_people, unknown_numbers
+from terminals.interop.data_connector.people import LeftSeats, put_players, put_seats, queue_people, unknown_numbers
 from terminals.interop.data_connector.program_settings import with_program_settings
 from terminals.interop.data_connector.queues import PROGRAM, advance, call_key
 from terminals.interop.data_connector.result_rows import (
@@ -162,6 +162,7 @@ def put_participations(context: Context) -> Answer:
         raise Refusal(ErrorType.ENTRY_UNKNOWN, *(f"There is no player {number[:40]}." for number in unknown))
     # What was changed at the tables until now comes first: the program's word is the later one.
     queue_people(context.connection, structure, context.request.session)
+    rows = LeftSeats(context.connection, structure, context.request.session).rows(rows)
     put_seats(context.connection, structure, context.request.session, rows)
     changed = _seat_individuals(context, structure, {(dto["SectionLetters"] or "").strip() for dto in rows})
     setup = context.save_structure(structure, changed) if changed else None

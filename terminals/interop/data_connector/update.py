@@ -178,7 +178,11 @@ def _named(players: Sequence[Dto]) -> list[Dto]:
 
 
 def update_scoring_groups(context: Context) -> Answer:
-    """UpdateScoringGroups: all groups of a session with all their sections; movements stay as they are."""
+    """UpdateScoringGroups: all groups of a session with all their sections; movements stay as they are.
+
+    A group may name a section that comes with the next UpdateMovement: its own rule wants a section in every group,
+    and the vendor's guide wants a new group before its section.
+    """
     rows = context.rows(GROUP, validate.group)
     structure = context.structure()
     session = context.request.session
@@ -194,8 +198,8 @@ def update_scoring_groups(context: Context) -> Answer:
             continue
         structure.set_group(session, number, group["ScoringMethod"], group["Name"])
         for one in group["Sections"] or ():
-            section = context.section(structure, one["Letters"])
-            structure.regroup(section.letters, number)
+            if structure.section(one["Letters"]) is not None:
+                structure.regroup(context.section(structure, one["Letters"]).letters, number)
     for group in rows:
         if group["IsDeleted"]:
             used = [one for one in structure.sections() if one.dto["ScoringGroupNumber"] == group["ScoringGroupNumber"]]
@@ -257,7 +261,7 @@ def manage(context: Context) -> Answer:
         shown = store.club_events(context.connection, context.request.club)
     found = [Structure.load(row) for row in shown if row is not None]
     info = {
-        "EventGuid": found[0].guid if found and command != ALL_SESSIONS else None,
+        "EventGuid": found[0].guid if found and command != ALL_SESSIONS else "",
         "SessionInformation": [line for one in found for line in _session_lines(one)],
         "IsRunning": bool(shown) if command != ALL_SESSIONS else running is not None,
         "ScoringFilePath": "",

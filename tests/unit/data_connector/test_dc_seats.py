@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from bridgemate_dataconnector import dto
 from dc_host import Host, a_client, ok
 
+from terminals.store import data_connector as store
 from terminals.store import desk
 from terminals.sync import seats
 from terminals.sync.people import names_of_table
@@ -144,3 +146,41 @@ def test_seats_told_for_some_tables_only_come_back_as_no_news(host: Host) -> Non
     ok(client.initialize(init))
     assert [sitting(host, 4, number) for number in (1, 3)] == [("", ""), ("41", "42")]
     assert client.poll_for_participations(events.SESSION) == []
+
+
+def told_seats(host: Host) -> dict[str, str]:
+    found = store.states(host.database._connection, host.event, events.SESSION, "seat")
+    return {key: json.loads(body)["PlayerNumber"] or "" for key, body in found.items()}
+
+
+def test_whoever_gets_a_seat_of_a_round_leaves_another(host: Host) -> None:
+    """The vendor's guide: a part of the seats may be sent; the player's seat of before in that round is empty then."""
+    client = a_client(host)
+    ok(client.initialize(explicit_event({})))
+    moved = events.a_seat(2, 1, "11", round_number=2)  # sat at table 1; 42 sat here as pair 4's first
+    ok(client.send_participations(events.SESSION, [moved]))
+    seats_now = told_seats(host)
+    assert seats_now["A/2/2/1"] == "11"
+    assert seats_now["A/1/2/1"] == ""
+    assert (seats_now["A/1/1/1"], seats_now["A/1/3/1"]) == ("11", "11"), "other rounds stay as they are"
+    assert sitting(host, 1, 2) == ("", "12")
+    assert sitting(host, 4, 2) == ("11", "42")
+    assert client.poll_for_participations(events.SESSION) == [], "the program knows that"
+    # two change places in one message, one of them back to where it was emptied
+    swap = [events.a_seat(1, 2, "32", round_number=1), events.a_seat(2, 3, "21", round_number=1)]
+    ok(client.send_participations(events.SESSION, swap))
+    seats_now = told_seats(host)
+    assert (seats_now["A/1/1/2"], seats_now["A/2/1/3"]) == ("32", "21")
+    for again in (everybody({}), everybody({})):
+        ok(client.send_participations(events.SESSION, again))
+        assert [sitting(host, pair, 2) for pair in (1, 4)] == [("11", "12"), ("41", "42")]
+    assert client.poll_for_participations(events.SESSION) == []
+
+
+def test_a_section_without_seats_of_every_round_keeps_who_sits(host: Host) -> None:
+    client = a_client(host)
+    players = [events.a_player(number) for number in ("7", "8")]
+    seats_told = [events.a_seat(1, 1, "7"), events.a_seat(1, 3, "8")]
+    ok(client.initialize(events.an_event(player_data=players, participations=seats_told)))
+    ok(client.send_participations(events.SESSION, [events.a_seat(2, 1, "7")]))
+    assert (told_seats(host)["A/1/1/1"], told_seats(host)["A/2/1/1"]) == ("7", "7")

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import client_events as events
 import pytest
+from bridgemate_dataconnector import dto
 from dc_host import Host, a_client, ok
+from test_dc_workflow import an_update
 
 from firmware_bridge.wire.messages import Ask
 from firmware_bridge.wire.numbers import AskFor
@@ -130,13 +132,6 @@ def said(host: Host, number: int) -> tuple[str, bool, bool]:
     return settings.director_pin, settings.traveller, settings.lead
 
 
-def an_update(section: events.dto.SectionDTO) -> events.dto.SectionUpdateDTO:
-    made = events.dto.SectionUpdateDTO(scoring_group_scoring_method=10)
-    for name, value in vars(section).items():
-        setattr(made, name, value)
-    return made
-
-
 def test_settings_come_with_a_session_that_is_added(host: Host) -> None:
     client = a_client(host)
     ok(client.initialize(events.an_event(many(["A"]), bridgemate2_settings=[events.bm2("A", "4711", lead_card=True)])))
@@ -164,3 +159,21 @@ def test_a_traveller_has_the_lines_of_its_field(host: Host) -> None:
         3: [10, 9],
     }
     assert (told[1].percent, told[2].percent, told[3].percent) == (0, NOT_SHOWN, 10000)
+
+
+def test_a_new_scoring_group_may_come_before_its_section(host: Host) -> None:
+    """The order that the vendor's guide asks for: the groups with the section that is to come, then the section."""
+    client = a_client(host)
+    first = events.a_section(events.howell_two())
+    ok(client.initialize(events.an_event(events.a_session([first]))))
+    second = events.a_section(events.howell_two(), "B", group=2)
+    ok(client.update_scoring_groups(events.a_session([first, second]).scoring_groups))
+    assert [section.letter for section in host.setup.sections] == ["A"]
+    ok(client.update_movement(an_update(second)))
+    assert [section.letter for section in host.setup.sections] == ["A", "B"]
+    assert not host.setup.settings.across
+    second.scoring_group_number = 1
+    (group,) = events.a_session([first, second]).scoring_groups
+    gone = dto.ScoringGroupDTO(session_guid=events.SESSION, scoring_group_number=2, scoring_method=10, is_deleted=True)
+    ok(client.update_scoring_groups([group, gone]))
+    assert host.setup.settings.across
