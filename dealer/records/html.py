@@ -15,7 +15,7 @@ header { display: flex; flex-wrap: wrap; gap: 0 1.5rem; align-items: baseline; m
 h1 { font-size: 1.3rem; margin: 0; }
 main { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: .5rem; }
 article { border: 1px solid #999; padding: .5rem; break-inside: avoid; display: grid;
-  grid-template-columns: 34% 27% 39%; gap: .25rem 0; }
+  grid-template-columns: 31% 33% 36%; gap: .25rem 0; }
 article > h2 { font-size: 1.5rem; margin: 0; grid-area: 1 / 1; } h2 small { display: block; font: 12px sans-serif; }
 .n { grid-area: 1 / 2; } .w { grid-area: 2 / 1; } .e { grid-area: 2 / 3; } .s { grid-area: 3 / 2; }
 .c { grid-area: 2 / 2; place-self: center; width: 3.4rem; height: 3.4rem; box-sizing: border-box;
@@ -26,13 +26,20 @@ article > h2 { font-size: 1.5rem; margin: 0; grid-area: 1 / 1; } h2 small { disp
 ul { list-style: none; margin: 0; padding: 0; } li { white-space: nowrap; } .red { color: #b00000; }
 table { border-collapse: collapse; font-size: 12px; } td, th { padding: 0 .22em; text-align: center; }
 .p { grid-column: 1 / 4; font-size: 13px; }
+main.sheet { grid-template-columns: repeat(auto-fill, minmax(22rem, 1fr)); } .sheet article { display: block; }
+.sheet h2 { display: flex; gap: .8rem; align-items: baseline; } .sheet td { font-weight: bold; }
+.sheet table { width: 100%; }
 @page { size: A4; margin: 10mm; }
-@media print { body { margin: 0; font-size: 9pt; } .c { width: 2.6rem; height: 2.6rem; font-size: 8px; }
+@media print { body { margin: 0 1mm; font-size: 9pt; } .c { width: 2.6rem; height: 2.6rem; font-size: 8px; }
   .ns { border-top-width: 4px; border-bottom-width: 4px; } .ew { border-left-width: 4px; border-right-width: 4px; }
-  main { grid-template-columns: 1fr 1fr 1fr; }
+  main { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+  main.sheet { grid-template-columns: repeat(2, minmax(0, 1fr)); } .sheet table { font-size: 10pt; }
   article { padding: 1.5mm; } table, .h, h2 small { font-size: 7.5pt; } .d td, .d th { padding: 0 .16em; }
   .red { color: #000; } }
 """
+
+_FULL_SIZE = 7
+"""Letters of a holding that have room in a third of a board."""
 
 
 def _symbol(suit: int) -> str:
@@ -40,10 +47,16 @@ def _symbol(suit: int) -> str:
     return f"<span{red}>{Suit(suit).symbol}</span>"
 
 
+def _holding(board: Board, seat: Seat, suit: int) -> str:
+    """The ranks of a suit, smaller when they would not fit beside the next hand."""
+    ranks = board.deal.holding(seat, suit).replace("T", "10") or "–"
+    if len(ranks) <= _FULL_SIZE:
+        return ranks
+    return f'<span style="font-size: {100 * _FULL_SIZE // len(ranks)}%">{ranks}</span>'
+
+
 def _hand(board: Board, seat: Seat) -> str:
-    rows = "".join(
-        f"<li>{_symbol(suit)} {board.deal.holding(seat, suit).replace('T', '10') or '–'}</li>" for suit in range(4)
-    )
+    rows = "".join(f"<li>{_symbol(suit)} {_holding(board, seat, suit)}</li>" for suit in range(4))
     return f'<ul class="{seat.letter.lower()}" aria-label="{seat.name.title()}">{rows}</ul>'
 
 
@@ -85,7 +98,7 @@ def _article(item: RecordBoard) -> str:
     return f"<article>{head}</article>"
 
 
-def _document(page: RecordPage, kind: str, body: str) -> bytes:
+def _document(page: RecordPage, kind: str, body: str, layout: str = "") -> bytes:
     title = escape(" ".join(filter(None, (page.event, page.date))) or kind)
     words = [page.club, page.date, page.mark]
     if page.fingerprint:
@@ -97,7 +110,7 @@ def _document(page: RecordPage, kind: str, body: str) -> bytes:
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>'
         f"<style>{_STYLE}</style></head>\n<body><header><h1>{escape(page.event or kind)}</h1>{spans}</header>\n"
-        f"<main>\n{body}\n</main></body></html>\n"
+        f"<main{layout}>\n{body}\n</main></body></html>\n"
     ).encode()
 
 
@@ -119,4 +132,4 @@ def sheet_html(boards: Sequence[Board], page: RecordPage) -> bytes:
         )
         title = f"{board.number}<small>Dealer {board.dealer.letter}, vul {board.vulnerability.pbn}</small>"
         parts.append(f'<article><h2>{title}</h2><table class="p"><tr><th></th>{heads}</tr>{rows}</table></article>')
-    return _document(page, "Dealing sheet", "\n".join(parts))
+    return _document(page, "Dealing sheet", "\n".join(parts), ' class="sheet"')

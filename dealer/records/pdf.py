@@ -118,11 +118,12 @@ def _board(paper: _Canvas, item: RecordBoard, left: float, top: float, width: fl
     paper.text(left + 5, top - 3.0 * line, f"Dealer {board.dealer.letter}", size * 0.88)
     paper.text(left + 5, top - 3.9 * line, f"Vul {board.vulnerability.pbn}", size * 0.88)
     first = top - 1.15 * line
-    _hand(paper, board, Seat.NORTH, left + 0.36 * width, first, line, size)
-    _hand(paper, board, Seat.WEST, left + 5, first - 4.2 * line, line, size)
-    _hand(paper, board, Seat.EAST, left + 0.66 * width, first - 4.2 * line, line, size)
-    _hand(paper, board, Seat.SOUTH, left + 0.36 * width, first - 8.6 * line, line, size)
-    _compass(paper, board, left + 0.46 * width, first - 5.95 * line, 1.5 * line, size)
+    middle, half = left + 0.46 * width, 1.5 * line
+    _hand(paper, board, Seat.NORTH, left + 0.36 * width, first, line, size, 0.62 * width)
+    _hand(paper, board, Seat.WEST, left + 5, first - 4.2 * line, line, size, middle - half - left - 7)
+    _hand(paper, board, Seat.EAST, left + 0.66 * width, first - 4.2 * line, line, size, 0.33 * width)
+    _hand(paper, board, Seat.SOUTH, left + 0.36 * width, first - 8.6 * line, line, size, 0.28 * width)
+    _compass(paper, board, middle, first - 5.95 * line, half, size)
     _points(paper, item, left + 5, top - 10.6 * line, line, size)
     if item.tricks is not None:
         _table(paper, item, left + 0.66 * width, top - 9.7 * line, width * 0.33, line, size)
@@ -130,11 +131,14 @@ def _board(paper: _Canvas, item: RecordBoard, left: float, top: float, width: fl
         paper.fitted(left + 5, top - 15.3 * line, f"Par {item.par}", size * 0.95, width - 10)
 
 
-def _hand(paper: _Canvas, board: Board, seat: Seat, x: float, y: float, line: float, size: float) -> None:
+def _hand(paper: _Canvas, board: Board, seat: Seat, x: float, y: float, line: float, size: float, width: float) -> None:
+    """Four suits in ``width`` points; a long suit is written smaller and never cut."""
+    room = width - size * 1.05
     for suit in range(4):
         paper.suit(x, y - suit * line, suit, size)
         ranks = board.deal.holding(seat, suit).replace("T", "10") or "\u2013"
-        paper.text(x + size * 1.05, y - suit * line, ranks, size)
+        needed = width_of(ranks, size)
+        paper.text(x + size * 1.05, y - suit * line, ranks, size if needed <= room else size * room / needed)
 
 
 def _compass(paper: _Canvas, board: Board, x: float, y: float, half: float, size: float) -> None:

@@ -8,12 +8,14 @@ import zlib
 import pytest
 
 from dealer.board import Board
+from dealer.cards import Seat
 from dealer.deal import Deal
 from dealer.formats.api import WriteOptions, read_deals, write_deals
 from dealer.generate import Origin, SeededBytes, generate
-from dealer.records import double_dummy
+from dealer.records import double_dummy, pdf
 from dealer.records.content import RecordPage, high_card_points, record_boards
 from dealer.records.double_dummy import Solver, find_library, tables_of
+from dealer.records.fonts import width_of
 from dealer.records.html import record_html, sheet_html
 from dealer.records.pbn_record import record_pbn
 from dealer.records.pdf import record_pdf, sheet_pdf
@@ -186,6 +188,35 @@ def test_export_for_other_makers(tmp_path, capsys, maker, name):
     assert (tmp_path / "x-record.pdf").exists()
     assert main(["deal", "export", str(source), "--for", maker, "--out", str(tmp_path / "x.bri"), "--json"]) == 2
     capsys.readouterr()
+
+
+LONG = Deal.from_pbn("N:AKQJT9876543.2.. 2.AKQJT987654.2. .3.AKQJT9876.432 ..543.AKQJT98765")
+"""Every hand has a suit that no other hand has in the same length."""
+
+
+@pytest.mark.parametrize("per_page", [12, 15])
+def test_long_suits_stay_in_their_place_and_are_never_cut(monkeypatch, per_page):
+    drawn = []
+    draw = pdf._Canvas.text
+
+    def text(paper, x, y, words, size, **how):
+        drawn.append((x, x + width_of(words, size), words))
+        draw(paper, x, y, words, size, **how)
+
+    monkeypatch.setattr(pdf._Canvas, "text", text)
+    boards = [Board(1, LONG.turned(1)), Board(2, LONG)]
+    record_pdf(record_boards(boards, {board.deal: TRICKS for board in boards}), PAGE, per_page=per_page)
+    cell = (595.28 - 2 * pdf.MARGIN) / 3
+    for place, board in enumerate(boards):
+        left = pdf.MARGIN + place * cell
+        for seat in Seat:
+            ranks = max((board.deal.holding(seat, suit).replace("T", "10") for suit in range(4)), key=len)
+            [(start, end)] = [(a, b) for a, b, words in drawn if words == ranks and left < a < left + cell]
+            # West ends before the compass, South before the table, the others within the board.
+            limit = {Seat.WEST: 0.4, Seat.SOUTH: 0.65}.get(seat, 1.0)
+            assert start < end < left + limit * cell
+    page = record_html(record_boards(boards, {}), PAGE).decode()
+    assert 'font-size: 53%">AKQJ109876543<' in page
 
 
 def test_words_around_a_record_keep_clear_of_each_other_and_keep_their_letters(tmp_path, capsys):
