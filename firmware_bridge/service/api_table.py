@@ -156,7 +156,8 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
     elif hello is not None:
         # A page with an old plan, or none, shows its first round as soon as the plan is in the answer.
         held = status.get("plan_version") if isinstance(status, Mapping) else None
-        wants_plan = holds and held != desk.setup.plan_version
+        has_plan = desk.setup.table_plan(*seat) is not None
+        wants_plan = holds and has_plan and held != desk.setup.plan_version
         await _until_told(box, before, ("TABLE_PLAN",) if wants_plan else ("ADMIT",))
     return JSONResponse(
         {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from web_fakes import Client, Page, service
+from web_fakes import Client, Page, service, until
 
 from firmware_bridge.service import desk_alerts
 from firmware_bridge.service.desk import Facts
@@ -96,14 +96,14 @@ def test_a_silent_terminal_a_low_battery_and_results_that_do_not_arrive_are_name
             page = Page(client, 2, 0xA2)
             await page.hello()
             await page.exchange(status={"round": 1, "waiting": 5, "clock": 1, "plan_version": 1, "battery": 9})
-            await asyncio.sleep(0.05)
+            await until(lambda: alerts(client), lambda found: {"battery", "waiting"} <= {a["code"] for a in found})
             found = {a["code"]: a for a in await alerts(client)}
             assert found["battery"]["values"] == {"place": "A2", "percent": 9}
             assert found["waiting"]["values"]["count"] == 5
             for box in client.desk.hub.boxes_at((1, 2)):
                 box.last_seen -= 1000
             await client.desk.hub.sweep()
-            await asyncio.sleep(0.05)
+            await until(lambda: alerts(client), lambda found: "silent-waiting" in {a["code"] for a in found})
             found = {a["code"]: a for a in await alerts(client)}
             assert found["silent-waiting"]["rank"] == 2
             for alert in found.values():

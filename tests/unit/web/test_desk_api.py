@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_fakes import Client, Page, service
+from web_fakes import Client, Page, service, until
 
 from firmware_bridge.clock import ManualClock
 from firmware_bridge.errors import ConfigError, EntryError
@@ -315,17 +315,11 @@ def test_a_call_reaches_the_desk_and_the_answer_the_table(tmp_path: Path) -> Non
             page = Page(client, 2, ONE)
             await page.hello()
             await page.exchange(call=1, round=1)
-            await asyncio.sleep(0.1)
+            await until(lambda: client.get("/desk"), lambda found: found.json()["alerts"][:1])
             state = (await client.get("/desk")).json()
             assert state["alerts"][0]["kind"] == "call"
             await client.post("/actions/answer-call", {"section": "A", "table": 2, "state": 2})
-            for _ in range(30):
-                await page.exchange()
-                if any(m["kind"] == "CALL_STATE_TOLD" and m["state"] == 2 for m in page.messages):
-                    break
-                await asyncio.sleep(0.1)
-            else:
-                raise AssertionError("the table was not told")
+            await page.hear("CALL_STATE_TOLD", lambda told: told["state"] == 2)
             calls = [a for a in (await client.get("/desk")).json()["alerts"] if a["kind"] == "call"]
             assert [one["code"] for one in calls] == ["coming"], "it stays until it is done"
             await client.post("/actions/answer-call", {"section": "A", "table": 2, "state": 3})
@@ -463,9 +457,7 @@ def test_a_terminal_is_asked_for_its_records_again(tmp_path: Path) -> None:
             await page.exchange(records=[page.record(1, 1, 4)])
             body = {"device": f"{ONE:016x}", "journal": page.journal}
             assert (await client.post("/actions/resend", body)).json() == {"asked": True}
-            await asyncio.sleep(0.05)
-            await page.exchange()
-            again = next(m for m in page.messages if m["kind"] == "RESEND")
+            again = await page.hear("RESEND")
             assert (again["journal_id"], again["from_seq"]) == (page.journal, 1)
 
     asyncio.run(run())

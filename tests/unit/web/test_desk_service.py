@@ -42,21 +42,19 @@ async def causes(client: Client) -> list[str]:
     collector = client.desk.service.collector
     for message in (hello(), TermStatus(1, 1, 1, 80, 70, 0, 0, 0)):
         client.desk.service.send(collector.receive(URL, StationMessage(1, message), 0.0))
-    for _ in range(100):
-        client.desk.service._work.set()
-        await asyncio.sleep(0.01)
-        if collector.terminals and collector.terminals[0].seat == (1, 1):
-            break
+    async with asyncio.timeout(60):
+        while not collector.terminals or collector.terminals[0].seat != (1, 1):
+            client.desk.service._work.set()
+            await asyncio.sleep(0.01)
     for declarer in range(4):
         # The same card is led against each declarer; three of the four leaders can't hold it.
         body = RecordBody(1, 1, 1, 1, 1, 1, declarer, 9, 1, 4, 3, 5, 0, 0, 0, 7).pack()
         collector._budgets.clear()
         collector.receive(URL, StationMessage(1, EntryCheck(declarer, body)), 10.0 + declarer)
         client.desk.service._work.set()
-        for _ in range(100):
-            await asyncio.sleep(0.01)
-            if not collector.queued:
-                break
+        async with asyncio.timeout(60):
+            while collector.queued:
+                await asyncio.sleep(0.01)
     found = client.desk.store.read(lambda c: desk_store.desk_events(c, client.desk.event, "entry-check"))
     told = [one["text"] for one in (await client.get("/desk")).json()["alerts"] if one["kind"] == "check"]
     assert len(told) == len(found)

@@ -198,13 +198,7 @@ def test_begun_before_set_up_is_complete(tmp_path: Path) -> None:
             grid = (await ok(client, "/desk"))["grid"]
             assert grid["counts"]["stored"] == 1
             assert [one["board"] for one in grid["others"]] == [9]
-            for _ in range(20):
-                await page.exchange()
-                if any(m["kind"] == "TABLE_PLAN" for m in page.messages):
-                    break
-                await asyncio.sleep(0.05)
-            else:
-                raise AssertionError("the table has no plan")
+            await page.hear("TABLE_PLAN")
             # a section more, and another movement in place of the first: an event, and undone
             await ok(client, "/setup/movement", {"section": "B", "movement": "howell:2x4"})
             assert [one.letter for one in client.desk.setup.sections] == ["A", "B"]
@@ -346,14 +340,7 @@ def test_a_swiss_event_is_drawn_round_by_round(tmp_path: Path, spec: str, sittin
                 ranked = done["ranking"]
                 assert len(ranked) == len(set(ranked)) == len(movement(client).contestants)
             assert len(set(byes)) == 3
-            for _ in range(20):
-                await page.exchange()
-                plans = [m for m in page.messages if m["kind"] == "TABLE_PLAN"]
-                if plans and len(plans[-1]["rounds"]) == 4:
-                    break
-                await asyncio.sleep(0.05)
-            else:
-                raise AssertionError("the table does not know the round that was drawn")
+            await page.hear("TABLE_PLAN", lambda plan: len(plan["rounds"]) == 4)
             assert len(movement(client).pairs) == sitting
             # an undrawn round comes back as another draw; one with results stays
             await take_back(client, 2)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from web_fakes import Client, Page, service
+from web_fakes import Client, Page, service, until
 
 from firmware_bridge.service.api_table import _signed
 from firmware_bridge.service.browser_hub import decode_record
@@ -28,10 +28,7 @@ def test_scanning_the_card_is_the_admission_and_brings_the_plan(tmp_path: Path) 
             assert answer["holds"] is True
             kinds = [message["kind"] for message in page.messages]
             assert "ADMIT" in kinds
-            await page.exchange()
-            await asyncio.sleep(0.05)
-            await page.exchange()
-            plan = next(m for m in page.messages if m["kind"] == "TABLE_PLAN")
+            plan = await page.hear("TABLE_PLAN")
             assert plan["table"] == 1
             assert plan["event_id"] == f"{77:016x}"  # 64 bits would not fit a number of JavaScript
 
@@ -179,8 +176,7 @@ def test_a_traveller_of_an_earlier_round_is_closed_to_the_pair_that_comes_next(t
             # Round 2 begins: pair 6 sits down, which has yet to play board 1.
             status = {"round": 2, "waiting": 0, "clock": 1, "plan_version": 0}
             await page.exchange(status=status)
-            await asyncio.sleep(0.05)
-            assert (await client.get("/table/boards/1", page.token)).status_code == 404
+            await until(lambda: client.get("/table/boards/1", page.token), lambda found: found.status_code == 404)
 
     asyncio.run(run())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import functools
 import random
 import zlib
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_fakes import Client, Page, service
+from web_fakes import Client, Page, service, until
 
 from firmware_bridge.service.browser_hub import TABLE_RECORD_PREFIX, decode_record
 from firmware_bridge.service.table_view import sitting_view
@@ -209,13 +210,15 @@ def test_a_table_sees_only_boards_that_everybody_there_has_played(tmp_path: Path
                 await page.hello()
                 status = {"round": movement.rounds, "waiting": 0, "clock": 1, "plan_version": 1}
                 await page.exchange(status=status)
-                await asyncio.sleep(0.05)
                 now = movement.at(movement.rounds, 1)
                 assert now is not None
                 played = {
                     who: {b for s in movement.seatings if who in s.contestants for b in s.boards}
                     for who in now.contestants
                 }
+                for who in now.contestants:  # until the service has heard of the round
+                    ask = functools.partial(client.get, f"/table/recap/{who}", page.token)
+                    await until(ask, lambda found: found.status_code == 200)
                 for board in movement.board_numbers:
                     found = await client.get(f"/table/boards/{board}", page.token)
                     everybody = all(board in boards for boards in played.values())

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 from drivers.host import HostIdentity
 from firmware_bridge.clock import ManualClock
+from firmware_bridge.service import api_table
 from firmware_bridge.service.api import make_app
 from firmware_bridge.service.api_access import Access
 from firmware_bridge.service.desk import Desk
@@ -26,6 +28,7 @@ from terminals.sync.event_store import FILE_NAME, EventStore
 from terminals.sync.setup import new_event
 
 HOST = HostIdentity(device_id=1, boot_count=1)
+T = TypeVar("T")
 
 
 class Client:
@@ -97,8 +100,24 @@ class Page:
         crc = record_crc(self.device, self.journal, seq, body)
         return base64.b64encode(struct.pack("<II14sI6s", self.journal, seq, body, crc, bytes(6))).decode()
 
+    async def hear(self, kind: str, fits: Callable[[dict[str, Any]], object] = bool) -> dict[str, Any]:
+        """Ask until a message of this kind that fits has come; the newest of them."""
+        async with asyncio.timeout(60):
+            while not (found := [m for m in self.messages if m["kind"] == kind and fits(m)]):
+                await self.exchange()
+                await asyncio.sleep(0.01)
+        return found[-1]
+
     def acked(self) -> int:
         return max((m["upto"] for m in self.messages if m["kind"] == "RECORD_ACK"), default=0)
+
+
+async def until(ask: Callable[[], Awaitable[T]], true: Callable[[T], object]) -> T:
+    """Ask until the answer is right: what a page sends is worked on behind its back."""
+    async with asyncio.timeout(60):
+        while not true(answer := await ask()):
+            await asyncio.sleep(0.01)
+    return answer
 
 
 @contextlib.asynccontextmanager
@@ -110,6 +129,7 @@ async def service(
 ) -> AsyncIterator[Client]:
     """A service on ``directory``; its event begins the first time and goes on the next."""
     store = EventStore.open(directory / FILE_NAME)
+    before, api_table.WAIT_S = api_table.WAIT_S, 30.0  # on a busy computer a commit may take its time
     try:
         setup = store.load_setup()
         if setup is None and spec is not None:
@@ -121,6 +141,7 @@ async def service(
             async with httpx.AsyncClient(transport=transport, base_url="http://club") as http:
                 yield Client(desk, http)
     finally:
+        api_table.WAIT_S = before
         store.close()
 
 
