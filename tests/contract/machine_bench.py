@@ -42,7 +42,7 @@ from firmware_bridge.wire.numbers import Capability
 from hwsim.usb_bus import Backend, UsbDevice
 
 REAL = os.environ.get("FIRMWARE_BRIDGE_MACHINE_URL", "")
-PATIENCE = 120 if REAL else 20
+PATIENCE = 120 if REAL else 60
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals or pipes of POSIX")
 LINES = [pytest.param("pty", marks=POSIX), "tcp", "usb"]
@@ -110,7 +110,7 @@ class SimulatedMachine:
 
     def _wait(self):
         try:
-            self.process.wait(10)
+            self.process.wait(60)
         finally:
             self.process.kill()
             self.process.stdin.close()
@@ -158,7 +158,7 @@ async def bench(carrier, state, *options):
     simulated = None if carrier == "real" else simulated_machine(carrier, state, *options)
     machine = driver_for(simulated)
     try:
-        await machine.connect(15)
+        await machine.connect(60)
         first = await machine.next_event()
         assert isinstance(first, Connected)
         assert not first.restarted

@@ -149,7 +149,7 @@ def test_the_same_host_may_come_back_and_finds_the_machine_as_it_left_it(carrier
             boot, device_id = machine.identity.boot_id, machine.identity.device_id
             await machine.close()
             again = driver_for(simulated)
-            identity = await again.connect(15)
+            identity = await again.connect(60)
             # The program of a home-built machine ends with its host; its memory does not.
             assert identity.boot_id == boot or carrier == "gpio"
             assert identity.device_id == device_id
@@ -167,7 +167,7 @@ def test_a_second_host_is_refused_while_the_first_lives(carrier, tmp_path):
         async with bench(carrier, tmp_path) as (simulated, machine):
             second = driver_for(simulated, device_id=0x52)
             with pytest.raises(DeviceError) as caught:
-                await second.connect(5)
+                await second.connect(60)
             assert caught.value.code in ("device-busy", "port-busy")
             assert (await machine.snapshot()).boot_id == machine.identity.boot_id
             await second.close()

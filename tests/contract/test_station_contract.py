@@ -44,7 +44,7 @@ class SimulatedStation:
             self.process.kill()
         self.process.stdin.close()
         try:
-            self.process.wait(10)
+            self.process.wait(60)
         finally:
             self.process.kill()
             self.process.stdout.close()
@@ -60,7 +60,7 @@ class Collector:
         self.events = []
 
     async def take(self, acknowledge, until):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not until():
                 event = await self.station.next_event()
                 self.events.append(event)
@@ -88,7 +88,7 @@ def run(coroutine):
 
 
 def connected(station):
-    return station.connect(10)
+    return station.connect(60)
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
@@ -167,7 +167,7 @@ def test_a_station_is_not_taken_for_a_dealing_machine(carrier, tmp_path):
         machine = open_machine(simulated.url, HostIdentity(device_id=0x51))
         try:
             with pytest.raises(DeviceError, match="base station") as caught:
-                await machine.connect(10)
+                await machine.connect(60)
             assert caught.value.code == "wrong-device"
         finally:
             await machine.close()

@@ -22,7 +22,7 @@ def opener_for(*devices, serial_number="", **options):
 
 
 def run(coroutine):
-    asyncio.run(asyncio.wait_for(coroutine, 20))
+    asyncio.run(asyncio.wait_for(coroutine, 100))
     left = [thread.name for thread in threading.enumerate() if thread.name.startswith("usb")]
     assert not left, left
 
@@ -146,7 +146,7 @@ def test_bytes_that_nobody_fetches_stay_in_a_bounded_buffer():
         assert len(pipe._buffer) < 80_000
         got = 0
         while got < sent:
-            got += len(await asyncio.wait_for(pipe.read(), 2))
+            got += len(await asyncio.wait_for(pipe.read(), 60))
         await pipe.close()
 
     run(scenario())

@@ -32,7 +32,7 @@ HOST = HostIdentity(device_id=0x1111, boot_id=7, boot_count=1)
 
 async def no_task_left_behind(coroutine):
     """Run a scenario; whatever the code under test started must be gone at its end."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await coroutine
     left = [
         task

@@ -21,7 +21,7 @@ def run(coroutine):
 
 async def connected(device):
     station = FramedBaseStation(device.opener(), HOST, SystemClock(), rng=random.Random(5))
-    await station.connect(3)
+    await station.connect(60)
     assert isinstance(await station.next_event(), StationConnected)
     return station
 
@@ -34,12 +34,12 @@ def test_messages_keep_their_address_and_order_both_ways():
         for address in range(1, 40):
             await device.say(TermGone(1), address)
         await device.say(StationStatus(39, 255))
-        got = [await asyncio.wait_for(station.next_event(), 2) for _ in range(40)]
+        got = [await asyncio.wait_for(station.next_event(), 60) for _ in range(40)]
         assert got[:39] == [StationMessage(address, TermGone(1)) for address in range(1, 40)]
         assert got[39] == StationMessage(0, StationStatus(39, 255))
         for number in range(100):
             await station.send(number % 7, Text(0, f"line {number}"))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while len(device.commands(Text)) < 100:
                 await asyncio.sleep(0.01)
         assert [message.text for message in device.commands(Text)] == [f"line {number}" for number in range(100)]
@@ -53,7 +53,7 @@ def test_more_messages_than_the_link_can_queue_make_the_sender_wait_and_none_is_
         device = FakeDevice(role=Role.STATION, window=2)
         station = await connected(device)
         await asyncio.gather(*(station.send(number % 50, Credit(number % 256)) for number in range(1000)))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(device.commands(Credit)) < 1000:
                 await asyncio.sleep(0.01)
         await station.close()
@@ -88,9 +88,12 @@ def test_events_that_nobody_fetches_stop_the_reading_and_none_is_lost(monkeypatc
         station = await connected(device)
         for number in range(200):
             await device.say(StationStatus(number, 255))
+        async with asyncio.timeout(60):
+            while len(station._events) < 10:
+                await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         assert len(station._events) == 10
-        got = [(await asyncio.wait_for(station.next_event(), 2)).message.terminals for _ in range(200)]
+        got = [(await asyncio.wait_for(station.next_event(), 60)).message.terminals for _ in range(200)]
         assert got == list(range(200))
         await station.close()
 
@@ -101,7 +104,7 @@ def test_a_dealing_machine_on_the_stations_url_is_named():
     async def scenario():
         station = FramedBaseStation(FakeDevice().opener(), HOST, SystemClock())
         with pytest.raises(DeviceError, match="dealing machine"):
-            await station.connect(3)
+            await station.connect(60)
         await station.close()
 
     run(scenario())
@@ -113,7 +116,7 @@ def test_losing_and_regaining_the_link_is_told_once_each():
         station = await connected(device)
         device.changes["boot_id"] = 101
         device.unplug()
-        assert isinstance(await asyncio.wait_for(station.next_event(), 2), StationDisconnected)
+        assert isinstance(await asyncio.wait_for(station.next_event(), 60), StationDisconnected)
         back = await asyncio.wait_for(station.next_event(), 3)
         assert isinstance(back, StationConnected)
         assert back.restarted

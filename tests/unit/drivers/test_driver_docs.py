@@ -98,13 +98,13 @@ def test_the_carrier_of_the_page_carries_the_protocol(example, tmp_path):
         server = await asyncio.start_unix_server(bridge, path)
         async with server:
             machine = open_machine(f"unix://{path}", HOST)
-            assert (await machine.connect(3)).model == "Fake"
+            assert (await machine.connect(60)).model == "Fake"
             assert (await machine.snapshot()).label == 7
             await machine.close()
         with pytest.raises(DeviceError, match="does not open"):
-            await open_machine(f"unix://{tmp_path}/none", HOST).connect(3)
+            await open_machine(f"unix://{tmp_path}/none", HOST).connect(60)
 
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+    asyncio.run(asyncio.wait_for(scenario(), 100))
 
 
 def test_the_driver_of_the_page_deals_a_board(example):
@@ -133,7 +133,7 @@ def test_the_driver_of_the_page_deals_a_board(example):
         server = await asyncio.start_server(acme, "127.0.0.1", 0)
         async with server:
             machine = open_machine(f"acme://127.0.0.1:{server.sockets[0].getsockname()[1]}", HOST)
-            await machine.connect(3)
+            await machine.connect(60)
             assert isinstance(await machine.next_event(), Connected)
             assert isinstance(await machine.next_event(), BoardInserted)
             assert (await machine.arm(order)).ok
@@ -148,7 +148,7 @@ def test_the_driver_of_the_page_deals_a_board(example):
                 await machine.abort(1)
             await machine.close()
 
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+    asyncio.run(asyncio.wait_for(scenario(), 100))
     assert received == [["deal", "7", "".join(map(str, pockets))]]
 
 
@@ -199,7 +199,7 @@ def test_the_package_of_the_page_works_once_it_is_installed(tmp_path):
 
     def bridge(*words):
         command = [sys.executable, "-m", "firmware_bridge.cli", *words, *data]
-        run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
         return json.loads(run.stdout.splitlines()[-1]), run
 
     machine = subprocess.Popen([sys.executable, "-c", acme_at(tmp_path / "port")])

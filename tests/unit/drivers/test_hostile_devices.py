@@ -30,7 +30,7 @@ def test_valid_frames_with_senseless_content_neither_stop_the_driver_nor_fill_th
     async def scenario():
         device = FakeDevice()
         machine = FramedMachine(device.opener(), HOST, SystemClock(), rng=random.Random(1))
-        await machine.connect(3)
+        await machine.connect(60)
         flags = int(Flag.SEQUENCED | Flag.ACK | Flag.FROM_DEVICE)
         for number in range(3000):
             kind = rng.choice([0x04, 0x20, 0x2F, 0x30, 0x31, 0x32, 0x34, 0x36, 0x37, 0x38, 0x62, 0x70, 0xF3])
@@ -59,7 +59,7 @@ def test_noise_between_the_frames_only_counts():
     async def scenario():
         device = FakeDevice()
         machine = FramedMachine(device.opener(), HOST, SystemClock(), rng=random.Random(1))
-        await machine.connect(3)
+        await machine.connect(60)
         assert isinstance(await machine.next_event(), Connected)
         for _ in range(50):
             await device.line.write(b"\0" + rng.randbytes(rng.randrange(1, 2000)) + b"\0")

@@ -140,7 +140,7 @@ def installed(monkeypatch):
 def test_a_third_partys_scheme_opens_its_device(installed):
     async def scenario():
         machine = open_machine("dealomat://box/1?speed=9", HOST)
-        identity = await machine.connect(3)
+        identity = await machine.connect(60)
         assert identity.model == "Fake"
         await machine.close()
 

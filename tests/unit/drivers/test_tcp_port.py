@@ -10,7 +10,7 @@ from firmware_bridge.errors import DeviceError, LinkLost
 
 
 def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 20))
+    return asyncio.run(asyncio.wait_for(coroutine, 100))
 
 
 def free_port():
