@@ -108,9 +108,7 @@ def start(
             if seeding and str(one.get("movement", "")).startswith("swiss-"):
                 one["seeding"] = seeding if seeding == "random" else _numbers("--seeding", seeding)
     if check:
-        if again:
-            raise ConfigError("--check is for sections that are named.", where="td start")
-        seen = service.ask("/setup/check", {"sections": body["sections"]})
+        seen = service.ask("/setup/check", {key: body[key] for key in ("sections", "again") if key in body})
         return Outcome({"sections": seen}, "\n".join(_section_words(one) for one in seen))
     done = service.ask("/setup/start", body)
     lines = [_section_words(one) for one in done["sections"]]

@@ -10,14 +10,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service import desk_draw, desk_plan, desk_sections, desk_setup
+from firmware_bridge.service import desk_again, desk_draw, desk_plan, desk_sections, desk_setup
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_scoring import remember
 from firmware_bridge.service.desk_values import whole_of
 from terminals.movement.catalog import KINDS
-from terminals.sync.setup import movement_to_dict, section_letter
+from terminals.sync.setup import movement_to_dict
 
 Body = Mapping[str, Any]
 
@@ -38,10 +38,7 @@ async def propose(request: Request, desk: Desk, caller: Caller, body: Body) -> R
 
 async def check(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
     """What an event of these sections would be; nothing is begun."""
-    found = await run_in_threadpool(desk_sections.sections_from, body)
-    return JSONResponse(
-        [desk_sections.section_view(section_letter(number), movement) for number, movement in found.items()]
-    )
+    return JSONResponse(await desk_setup.check(desk, body))
 
 
 async def start(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
@@ -51,7 +48,7 @@ async def start(request: Request, desk: Desk, caller: Caller, body: Body) -> Res
 
 
 async def previous(request: Request, desk: Desk, caller: Caller) -> Response:
-    old = desk_setup.previous(desk)
+    old = desk_again.previous(desk)
     sections = [] if old is None else [s for s in old.sections if s.movement is not None]
     return JSONResponse(
         None
@@ -65,7 +62,7 @@ async def previous(request: Request, desk: Desk, caller: Caller) -> Response:
 
 
 async def events(request: Request, desk: Desk, caller: Caller) -> Response:
-    return JSONResponse(desk_setup.earlier_events(desk))
+    return JSONResponse(desk_again.earlier_events(desk))
 
 
 async def movement_preview(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
@@ -155,7 +152,8 @@ def operations() -> list[Operation]:
     fields = ", ".join(f"{name}: {words}" for name, words in desk_sections.SECTION_FIELDS.items())
     sections = {"sections?": f"list of {{{fields}}}; or how many play spec", "spec?": "of a movement"}
     sections |= {"boards?": "with spec: 17-32 or 1-8,21-28"}
-    begin = {"name?": "of the event", **sections, "again?": "true: same as last time; or the id of an event"}
+    sections |= {"again?": "true: same as last time; or the id of an event"}
+    begin = {"name?": "of the event", **sections}
     begin |= {"settings?": "names with values", "instead?": "although an event is under way"}
     begin |= {"method?": "matchpoints, cross_imps, butler, aggregate, imps, board_a_match"}
     begin |= {"scale?": "of victory points", "knockout?": "true or false"}

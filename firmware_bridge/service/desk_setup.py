@@ -15,6 +15,14 @@ from typing import Any
 from firmware_bridge.config import load_config
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.desk_again import (
+    SCORING,
+    evening,
+    own_profile,
+    previous,
+    scheme_of,
+    with_own_settings,
+)
 from firmware_bridge.service.desk_lock import lock_of
 from firmware_bridge.service.desk_plan import apply_all, event_of, keep, kept_of, letter_of, plan_of, seen_version
 from firmware_bridge.service.desk_plan import played_of as played_of_plan
@@ -22,28 +30,24 @@ from firmware_bridge.service.desk_sections import SECTION_FIELDS, movement_from,
 from firmware_bridge.service.desk_values import Body, text_of
 from firmware_bridge.service.desk_view import place_of
 from terminals.movement import happenings as h
-from terminals.movement.evening import EveningSetup, Held, bind, leaving_checklist, same_again
+from terminals.movement.evening import Held, bind, leaving_checklist, same_again
 from terminals.movement.model import Movement
-from terminals.movement.plan import fold
 from terminals.movement.sections import Field, Sections
 from terminals.movement.sections import Section as EveningSection
 from terminals.movement.state import Played
-from terminals.scoring.profile_file import load_profile
+from terminals.scoring.profile_file import load_profile, profile_to_json
 from terminals.scoring.scheme import Scheme, scheme_as_dict
 from terminals.settings import DEFAULT, EventSettings
-from terminals.store import desk as desk_store
 from terminals.store.desk import Person
 from terminals.sync.event_score import check_scale
 from terminals.sync.setup import (
     EventSetup,
-    movement_from_dict,
     movement_to_dict,
     new_event,
+    section_letter,
     section_number,
-    setup_from_json,
 )
 
-SCORING = ("method", "scale", "table", "knockout")
 MAX_PEOPLE = 2000
 TEAM = "0"
 """The seat of a team's own name, beside those of its players."""
@@ -61,26 +65,23 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
     given = body.get("settings", {})
     if not isinstance(given, Mapping):
         raise EntryError("settings are names with values.", code="bad-value")
-    scheme, asked = Scheme(), []
+    scheme, asked, profile = Scheme(), [], None
     club = load_config(desk.directory).director_pin
     common = {"director_pin": club} if club else {}
-    if body.get("again"):
-        old = previous(desk, body["again"])
-        if old is None:
-            raise EntryError("there is no event before this one.", code="no-event")
-        again = same_again(_evening(desk, old), name, {})
-        movements: dict[int, Movement | None] = {
-            section_number(one.letter): one.movement for one in again.setup.sections.sections
-        }
+    movements, old = await planned(desk, body)
+    if old is not None:
+        again = same_again(evening(desk, old), name, {})
         settings = again.setup.settings.changed({**common, **given})
         scheme = scheme_of(desk, old.id)
+        profile = None if "profile" in given else own_profile(desk, old)
         asked = [one for one in again.ask if not (club and one == "the director's PIN")]
     else:
-        movements = await asyncio.to_thread(sections_from, body)  # some take seconds to be found and checked
         settings = DEFAULT.changed({"admit_all": True, **common, **given})
     check_profile(settings)
     scheme = scheme.changed({key: body[key] for key in SCORING if key in body})
     setup = new_event(secrets.randbits(63) | 1, name, movements, settings)
+    if old is not None:
+        setup = with_own_settings(setup, old, given)
     check_scale(setup, scheme)
     async with lock_of(desk):
         _none_under_way(desk, body)  # its first result may have come while the movements were looked for
@@ -90,6 +91,8 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
                 await desk.log("planned", section=section.letter, movement=movement_to_dict(section.movement))
         if scheme != Scheme():
             await desk.log("scoring", **_without_carry(scheme))
+        if profile is not None:
+            await desk.log("profile", profile=profile_to_json(profile))
     return {
         "event": f"{setup.id:016x}",
         "tables": sum(m.tables for m in movements.values() if m is not None),
@@ -98,6 +101,26 @@ async def start(desk: Desk, body: Body) -> dict[str, Any]:
         "ask": asked,
         "warnings": warnings(setup),
     }
+
+
+async def planned(desk: Desk, body: Body) -> tuple[dict[int, Movement | None], EventSetup | None]:
+    """Section number -> movement, None where it is not set yet; and the earlier event that they are taken from.
+
+    Raises EntryError.
+    """
+    if not body.get("again"):
+        # some movements take seconds to be found and checked
+        return await asyncio.to_thread(sections_from, body), None
+    old = previous(desk, body["again"])
+    if old is None:
+        raise EntryError("there is no event before this one.", code="no-event")
+    return {section_number(one.letter): one.movement for one in evening(desk, old).sections.sections}, old
+
+
+async def check(desk: Desk, body: Body) -> list[dict[str, Any]]:
+    """What each section would play; nothing is begun. Raises EntryError as ``start`` does."""
+    movements, _ = await planned(desk, body)
+    return [section_view(section_letter(number), movement) for number, movement in movements.items()]
 
 
 def _none_under_way(desk: Desk, body: Body) -> None:
@@ -140,78 +163,6 @@ def warnings(setup: EventSetup) -> list[str]:
     if planned and setup.settings.across:
         out += Sections(planned, Field.ACROSS).warnings()
     return out
-
-
-# --- earlier events ------------------------------------------------------------------------------------------------
-
-
-def previous(desk: Desk, which: Any = True) -> EventSetup | None:
-    """The event to take as a pattern: the running one, or else the newest in the store; or the one with this id.
-
-    Raises EntryError for an id that is none.
-    """
-    if isinstance(which, str):
-        if not re.fullmatch(r"[0-9a-f]{16}", which):
-            raise EntryError("again is true, or the id of an event.", code="bad-value")
-        return desk.store.load_setup(int(which, 16))
-    if desk.has_event:
-        return desk.setup
-    for ident, _, _ in reversed(desk.store.read(desk_store.event_list)):
-        row = desk.store.read(lambda c, ident=ident: desk_store.load_event(c, ident))  # type: ignore[misc]
-        if row is not None:
-            return setup_from_json(row.id, row.name, row.plan_version, row.setup)
-    return None
-
-
-def earlier_events(desk: Desk, limit: int = 30) -> list[dict[str, Any]]:
-    """The newest events of the store, newest first: id, name, movements, pairs."""
-    out = []
-    for ident, _, active in reversed(desk.store.read(desk_store.event_list)[-limit:]):
-        row = desk.store.read(lambda c, ident=ident: desk_store.load_event(c, ident))  # type: ignore[misc]
-        if row is None:
-            continue
-        planned = [one.movement for one in _begun(desk, row.id, row.name, row.plan_version, row.setup)]
-        out.append(
-            {
-                "event": f"{row.id:016x}",
-                "name": row.name,
-                "active": active,
-                "movements": [movement.name for movement in planned],
-                "contestants": sum(len(movement.contestants) for movement in planned),
-            }
-        )
-    return out
-
-
-def _begun(desk: Desk, ident: int, name: str, version: int, text: str) -> tuple[EveningSection, ...]:
-    setup = setup_from_json(ident, name, version, text)
-    return _evening(desk, setup).sections.sections if any(s.movement for s in setup.sections) else ()
-
-
-def scheme_of(desk: Desk, ident: int) -> Scheme:
-    """How an event of the store is scored."""
-    event, scheme = desk_store.event_hex(ident), Scheme()
-    for item in desk.store.read(lambda c: desk_store.desk_events(c, event, "scoring")):
-        scheme = scheme.changed({key: item.data[key] for key in SCORING if key in item.data})
-    return scheme
-
-
-def _evening(desk: Desk, setup: EventSetup) -> EveningSetup:
-    """An event as it was planned: with the movements that were announced, not with what became of them."""
-    event = desk_store.event_hex(setup.id)
-    stored = desk.store.read(lambda c: desk_store.desk_events(c, event, "planned", "happening"))
-    sections = []
-    for section in setup.sections:
-        own = [item for item in stored if item.data["section"] == section.letter]
-        planned = [item.data["movement"] for item in own if item.kind == "planned"]
-        movement = movement_from_dict(planned[0]) if planned else section.movement
-        if movement is None:
-            continue
-        events = [h.from_dict(item.data["event"]) for item in own if item.kind == "happening"]
-        sections.append(EveningSection(section.letter, fold(movement, events).planned))
-    if not sections:
-        raise EntryError("that event has no movement to copy.", where=setup.name, code="no-movement")
-    return EveningSetup(setup.name, Sections(tuple(sections)), setup.settings)
 
 
 # --- a section's movement, later -----------------------------------------------------------------------------------
