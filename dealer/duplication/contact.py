@@ -14,7 +14,15 @@ from dealer.duplication.plan import BoardCopy
 from dealer.duplication.progress import LineDown, LineUp, OnProgress, ProgressEvent, Stopped, Told
 from dealer.duplication.slot import Slot
 from dealer.duplication.verdict import Reason
-from drivers.api import Capability, Connected, DealingMachine, Disconnected, MachineIdentity
+from drivers.api import (
+    Capability,
+    Connected,
+    DealingMachine,
+    Disconnected,
+    HopperChanged,
+    HopperState,
+    MachineIdentity,
+)
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import DeviceError, LinkLost
 
@@ -105,11 +113,19 @@ class Contact:
             return event.restarted
 
     async def old_board_out(self, item: BoardCopy) -> None:
-        """Wait until the board that has been dealt, or does not belong here, is out of the machine."""
+        """Wait until the board that has been dealt, or does not belong here, is out of the machine.
+
+        After a stop its cards may be taken out of it where it lies; then the operator is told what is still missing.
+        """
+        reminded = False
         while self.slot.must_go:
-            event = await self.mail.get(None)
-            assert event is not None
-            self.slot.note(event)
+            waits = self.slot.collecting and not reminded
+            event = await self.mail.get(self._options.grace_s if waits else None)
+            if event is not None:
+                self.slot.note(event)
+            if waits and (event is None or (isinstance(event, HopperChanged) and event.hopper == HopperState.LOADED)):
+                reminded = True
+                await self.tell(say.board_still_in(item.key, self.copies))
             if not isinstance(event, Disconnected | Connected):
                 continue
             if isinstance(event, Connected):

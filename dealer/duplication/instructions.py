@@ -305,6 +305,13 @@ def wrong_to_read(key: BoardKey, copies: int, label: int) -> Instruction:
     return _stop(key, step, Action.RETURN_BOARD, what, "Cards: leave them in the boards.")
 
 
+def board_still_in(key: BoardKey, copies: int) -> Instruction:
+    """The cards are said to be collected, but the board from which they come has never left the machine."""
+    what = f"{place(key, copies)}: the board is still in the machine."
+    step = "Take the board out; no card may be left in it."
+    return Instruction(step, Action.COLLECT_CARDS, Sound.STOP, key.board, key.copy, what=what, note=AGAIN)
+
+
 def left_behind(key: BoardKey, copies: int) -> Instruction:
     """An earlier run ended in mid-board, and nothing can say any more where the cards are."""
     what = f"{place(key, copies)}: the program ended while it was in work."

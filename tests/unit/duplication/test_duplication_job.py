@@ -876,3 +876,29 @@ def test_a_machine_that_should_see_backs_but_never_tells_is_asked_again_and_leav
     assert summary.states == {"unconfirmed": 1}
     assert Reason.PACK_UNSEEN in bench.reasons()
     assert "backs up" in bench.stops()[0].instruction.text
+
+
+class CollectsInPlace(FakeMachine):
+    """Its operator takes the cards out of the pockets where the board lies, and takes the board out when told to."""
+
+    hopper_sensor = True
+
+    def act(self, action: Action, board: int, copy: int, number: int) -> None:
+        if action != Action.COLLECT_CARDS or not self.board_in or "still in the machine" in self.shown[-1][4]:
+            super().act(action, board, copy, number)
+            return
+        self.truth.pop(self.wanted, None)
+        if self.hopper_sensor:
+            self.set_hopper(HopperState.EMPTY)
+            self.later(1.0, self.load)
+
+
+@pytest.mark.parametrize("hopper_sensor", [True, False])
+def test_a_board_that_is_emptied_where_it_lies_is_asked_out(bench: Bench, hopper_sensor: bool) -> None:
+    bench.machine = CollectsInPlace(scripts=[faulty(Fault.GATE)])
+    bench.machine.hopper_sensor = hopper_sensor
+    summary = bench.make()
+    assert summary.complete
+    (reminder,) = [text for *_, text in bench.machine.shown if "still in the machine" in text]
+    assert "Take the board out" in reminder
+    assert len(bench.stops()) == 1
