@@ -44,7 +44,7 @@ def update_movement(context: Context) -> Answer:
     if dto["IsDeleted"]:
         return _delete(context, structure, known, letters)
     _check_group(structure, dto)
-    section = _section_of(dto, known)
+    section = _section_of(context, structure, dto, known)
     first = _first_changes(known, section)
     erased = 0 if known is None else _erase_from(context, structure, known, first)
     here = results.current(context.connection, structure.event)
@@ -107,17 +107,56 @@ def _check_group(structure: Structure, dto: Dto) -> None:
                 raise Refusal(ErrorType.VALIDATION, "ScoringGroupScoringMethod is not that of the scoring group.")
 
 
-def _section_of(dto: Dto, known: Section | None) -> Dto:
-    """The section after the update: tables that are not named stay, tables without rounds go."""
+def _section_of(context: Context, structure: Structure, dto: Dto, known: Section | None) -> Dto:
+    """The section after the update: tables without rounds go, tables that are not named stay as far as they can."""
     section = {field.name: dto.get(field.name) for field in SECTION.fields}
     tables = {one["TableNumber"]: one for one in dto["Tables"] or ()}
     if known is not None:
         if known.dto["HasExplicitParticipations"] != dto["HasExplicitParticipations"]:
             raise Refusal(ErrorType.VALIDATION, "HasExplicitParticipations can't change any more.")
-        for one in known.dto["Tables"] or ():
-            tables.setdefault(one["TableNumber"], one)
+        unnamed = [one for one in known.dto["Tables"] or () if one["TableNumber"] not in tables]
+        seated = _seated(list(tables.values()), _apart(dto, known))
+        for one in unnamed:
+            tables[one["TableNumber"]] = _as_far_as_free(context, structure, known, one, seated, _apart(dto, known))
     section["Tables"] = [tables[number] for number in sorted(tables) if tables[number]["Rounds"]]
     return section
+
+
+def _apart(dto: Dto, known: Section) -> bool:
+    """Whether North-South and East-West may have the same numbers."""
+    return dto["Winners"] == 2 or known.offset > 0
+
+
+def _seated(tables: Sequence[Dto], apart: bool) -> set[tuple[int, int, int]]:
+    """(round, side, pair) of everybody who sits at these tables; the side is 0 where a number means one pair only."""
+    return {
+        (one["RoundNumber"], side if apart else 0, one[name])
+        for table in tables
+        for one in table["Rounds"] or ()
+        for side, name in ((1, "PairNS"), (2, "PairEW"))
+        if one[name]
+    }
+
+
+def _as_far_as_free(
+    context: Context, structure: Structure, known: Section, table: Dto, seated: set[tuple[int, int, int]], apart: bool
+) -> Dto:
+    """A table that an update does not name, without the rounds whose pairs the update seats elsewhere.
+
+    A program that leaves out a pair or two may leave out their table instead of sending it without rounds. Nothing is
+    lost by that: a table with results from such a round on stays as it is, and the desk hears who sits twice.
+    """
+    rounds = table["Rounds"] or ()
+    clashes = [one["RoundNumber"] for one in rounds if _seated([{"Rounds": [one]}], apart) & seated]
+    if not clashes:
+        return table
+    first = min(clashes)
+    for row in results.current(context.connection, structure.event):
+        place = place_of(known, row.play, row.round, row.table)
+        here = row.play.section == known.letter and place.table == table["TableNumber"]
+        if here and place.round >= first and row.content is not None:
+            return table
+    return {**table, "Rounds": [one for one in rounds if one["RoundNumber"] < first]}
 
 
 def _first_changes(known: Section | None, section: Dto) -> dict[int, int]:

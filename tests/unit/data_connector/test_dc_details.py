@@ -205,6 +205,40 @@ def test_tables_that_an_update_does_not_name_stay(host: Host) -> None:
     assert [row.content for row in host.current()] == [None]
 
 
+@pytest.mark.parametrize("overlap", [False, True])
+def test_a_table_that_is_left_out_goes_when_its_pairs_sit_elsewhere(host: Host, overlap: bool) -> None:
+    """As the vendor's own emulator takes out two pairs: it sends the smaller movement and does not name the table."""
+    client = a_client(host)
+    for played in (0, 1, 2):
+        first = events.a_section(events.mitchell(4, 2, overlap=overlap), winners=2)
+        again = events.an_event(events.a_session([first]), commands=7, alternative_data_folder=None)
+        again.sessions[0].name = f"Evening {played}"
+        ok(client.initialize(again))
+        for number in range(1, played + 1):
+            seating = host.setup.sections[0].movement.at(number, 4)  # type: ignore[union-attr]
+            assert seating is not None
+            host.key_in(4, number, seating.boards[0], seating.ns, seating.ew)
+        smaller = events.a_section(events.mitchell(3, 2, overlap=overlap), winners=2)
+        if not overlap:
+            for table in smaller.tables or ():
+                for one in table.rounds or ():
+                    one.pair_ew += 1  # East-West pairs keep their numbers from 5 on
+        reply = ok(client.update_movement(an_update(smaller)))
+        changed = dto.SectionDTO.from_dict(json.loads(reply.serialized_data))
+        movement = host.setup.sections[0].movement
+        assert movement is not None
+        last = [movement.at(number, 4) is not None for number in (1, 2, 3, 4)]
+        twice = any("sits at two tables" in text for text in host.alarms())
+        assert sum(row.content is not None for row in host.current()) == played
+        if played < 2:
+            assert last == [True, False, False, False], "pairs 4 and 8 may meet in the round that nobody else needs"
+            assert [one.table_number for one in changed.tables or ()][-1] == 4
+            assert not twice
+        else:
+            assert last == [True] * 4
+            assert twice
+
+
 def test_a_ruling_at_no_table_is_not_told_and_one_that_can_not_be_said_is_alarmed(host: Host) -> None:
     client = a_client(host)
     ok(client.initialize(full_event()))
