@@ -193,11 +193,23 @@ def end_after(round_number: int, **common: Any) -> Outcome:
 @click.argument("pair", type=NUMBER)
 @click.argument("round_number", metavar="ROUND", type=ROUND)
 @click.option("--ranked", is_flag=True, help="It stays in the ranking.")
+@click.option("--cancel", is_flag=True, help="Its results count for nobody, as if they had not been played.")
+@click.option(
+    "--of", "rounds", type=ROUND, help="Rounds in all: its results are cancelled if less than half were played."
+)
 @_common
 @command("td withdraw")
-def withdraw(pair: int, round_number: int, ranked: bool, **common: Any) -> Outcome:
-    """A pair (or a team) leaves before a round; its opponents sit out, its results stay for them."""
-    return _happen("withdrawn", {"pair": pair, "round": round_number, "standing": ranked}, **common)
+def withdraw(pair: int, round_number: int, ranked: bool, cancel: bool, rounds: int | None, **common: Any) -> Outcome:
+    """A pair (or a team) leaves before a round; its opponents sit out, its results stay for them.
+
+    Regulations such as the EBU's White Book (2.4) cancel results of who leaves before half of the rounds: --of 8.
+    """
+    from terminals.scoring.swiss import cancels
+
+    values: dict[str, Any] = {"pair": pair, "round": round_number, "standing": ranked}
+    if cancel or (rounds is not None and cancels(round_number - 1, rounds)):
+        values["cancelled"] = True
+    return _happen("withdrawn", values, **common)
 
 
 @td.command("stand-by")

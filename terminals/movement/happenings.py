@@ -96,11 +96,14 @@ class Curtailed:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """A pair leaves, from ``round`` on. standing: whether it is still ranked. Its results stay for its opponents."""
+    """A pair leaves, from ``round`` on. standing: whether it is still ranked. cancelled: its results count for nobody,
+    as if they had not been played; else they stand for its opponents.
+    """
 
     pair: int
     round: int
     standing: bool = False
+    cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

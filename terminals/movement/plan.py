@@ -265,6 +265,8 @@ def _into_phantom(plan: Plan, pair: int, event: h.LatePair, free: dict[int, SitO
 
 def _withdrawn(plan: Plan, event: h.Withdrawn, played: Sequence[Played]) -> Plan:
     """In a team event the number is that of a team, and both its pairs leave."""
+    if event.standing and event.cancelled:
+        raise EntryError("Whose results are cancelled can't be ranked.")
     movement = plan.actual
     start = event.round
     if movement.kind not in (SWISS_PAIRS, SWISS_TEAMS) or start != movement.rounds + 1:
@@ -291,6 +293,7 @@ def _withdrawn(plan: Plan, event: h.Withdrawn, played: Sequence[Played]) -> Plan
         unplayed=kept,
         without_standing=plan.without_standing if event.standing else plan.without_standing | {event.pair},
         gone=plan.gone | {event.pair},
+        cancelled=plan.cancelled | {event.pair} if event.cancelled else plan.cancelled,
     )
 
 

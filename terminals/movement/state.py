@@ -43,7 +43,7 @@ class Plan:
     """planned: as announced. actual: as played so far and to be played from now on.
 
     Pairs are named by the number that they began with, whatever they show later; ``shown`` is what tables are told.
-    gone: contestants that left, and are in no later draw.
+    gone: contestants that left, and are in no later draw. cancelled: those of them whose results count for nobody.
     """
 
     planned: Movement
@@ -53,6 +53,7 @@ class Plan:
     lineups: tuple[Substituted, ...] = ()
     without_standing: frozenset[int] = frozenset()
     gone: frozenset[int] = frozenset()
+    cancelled: frozenset[int] = frozenset()
 
     def number_of(self, pair: int, round: int) -> int:
         """The number that a pair shows in a round."""

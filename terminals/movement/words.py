@@ -28,7 +28,8 @@ def _unstarted(e: h.Unstarted) -> str:
 
 
 def _withdrawn(e: h.Withdrawn) -> str:
-    return f"{e.pair} leaves before round {e.round}, {'ranked' if e.standing else 'not ranked'}"
+    how = "ranked" if e.standing else "not ranked"
+    return f"{e.pair} leaves before round {e.round}, {'its results are cancelled' if e.cancelled else how}"
 
 
 def _played_as(e: h.PlayedAs) -> str:

@@ -91,25 +91,13 @@ def standings(
     return out
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawal:
-    """What a withdrawal does. rounds: the scores that remain. cancelled: whether scores against it were cancelled."""
-
-    rounds: tuple[RoundScore, ...]
-    cancelled: bool
-
-
-def withdraw(rounds: Sequence[RoundScore], contestant: Contestant, after: int, scheduled: int) -> Withdrawal:
-    """A contestant leaves after round ``after`` of ``scheduled`` (EBU White Book 2.4.2-4).
-
-    Before half of the rounds: its matches are cancelled for both sides. Later: they stand; opponents who are made to
-    sit out get the score of a bye. Its own scores go in both cases, it is not ranked. Raises EntryError.
+def cancels(after: int, scheduled: int) -> bool:
+    """Whether results of who leaves after round ``after`` of ``scheduled`` are cancelled (EBU White Book 2.4.2-4, as
+    quoted): before half of the rounds they are, for both sides; later they stand. Raises EntryError.
     """
     if not 0 <= after <= scheduled or scheduled < 1:
         raise EntryError(f"Round {after} of {scheduled} can't be.", code="bad-round")
-    cancelled = 2 * after < scheduled
-    kept = [one for one in rounds if one.contestant != contestant and not (cancelled and one.opponent == contestant)]
-    return Withdrawal(tuple(kept), cancelled)
+    return 2 * after < scheduled
 
 
 def carry_over(

@@ -6,12 +6,14 @@ Laws are cited by their edition of 2007.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from firmware_bridge.errors import EntryError
+from terminals.movement.state import Plan
 from terminals.movement.swiss import SWISS_PAIRS
+from terminals.result import NotPlayed, NotPlayedReason
 from terminals.scoring.boards import LineScore, Method
 from terminals.scoring.lines import PenaltyUnit, ResultLine, SessionAdjustment, WinnerGroup
 from terminals.scoring.profile import PLAIN, CrossImpMode
@@ -75,10 +77,27 @@ def score_input(setup: EventSetup, data: ScoringInput, conditions: Conditions) -
 
 
 def lines_of(data: ScoringInput, conditions: Conditions) -> list[ResultLine]:
-    """The lines that are scored: with their forms, and without those of sections that have no movement yet."""
+    """The lines that are scored: with their forms, and without those of sections that have no movement yet.
+
+    Results of who withdrew so that they are cancelled count as not played.
+    """
     planned = {one.section for one in data.lines if any(field.holds(one.section) for field in data.fields)}
-    lines = [line for line in data.lines if line.section in planned]
+    lines = [_cancelled(line, conditions.plans) for line in data.lines if line.section in planned]
     return ruling_log.with_forms(lines, ruling_log.forms(conditions.kept))
+
+
+def _cancelled(line: ResultLine, plans: Mapping[str, Plan]) -> ResultLine:
+    plan = plans.get(line.section)
+    if plan is None or not plan.cancelled:
+        return line
+    numbers = {one if plan.actual.teams else plan.last_number(one) for one in plan.cancelled}
+    teams = {pair: team.number for team in plan.actual.teams for pair in team.pairs}
+    for one in (*line.credited_ns, *line.credited_ew):
+        # multiple teams are credited by their own number, matches by that of the pair
+        number = one.number if line.ns_players else teams.get(one.number, one.number)
+        if number in numbers:
+            return replace(line, result=NotPlayed(NotPlayedReason.WITHDRAWN))
+    return line
 
 
 def of_session(session: SessionScore, conditions: Conditions) -> EventScore:

@@ -29,11 +29,11 @@ from terminals.scoring.swiss import (
     Fault,
     RoundKind,
     RoundScore,
+    cancels,
     carry_over,
     mismatch_vp,
     short_match_margin,
     standings,
-    withdraw,
 )
 from terminals.scoring.teams import TeamBoard, TeamMethod, knockout_board, match_score, team_board
 
@@ -207,18 +207,8 @@ def test_mismatches() -> None:
 
 
 def test_a_withdrawal_before_half_cancels_and_a_later_one_does_not() -> None:
-    rounds = [
-        RoundScore(team(1), 1, F(12), team(3)),
-        RoundScore(team(3), 1, F(8), team(1)),
-        RoundScore(team(2), 1, F(11), team(4)),
-        RoundScore(team(4), 1, F(9), team(2)),
-    ]
-    early = withdraw(rounds, team(3), after=1, scheduled=7)
-    assert early.cancelled
-    assert [one.contestant.number for one in early.rounds] == [2, 4]
-    late = withdraw(rounds, team(3), after=4, scheduled=7)
-    assert not late.cancelled
-    assert [one.contestant.number for one in late.rounds] == [1, 2, 4]
+    assert [cancels(after, 7) for after in range(8)] == [True] * 4 + [False] * 4
+    assert [cancels(after, 8) for after in range(9)] == [True] * 4 + [False] * 5
     for after, scheduled in ((8, 7), (-1, 7), (0, 0)):
         with pytest.raises(EntryError):
-            withdraw(rounds, team(3), after, scheduled)
+            cancels(after, scheduled)

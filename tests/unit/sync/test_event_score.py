@@ -10,7 +10,10 @@ import pytest
 
 from dealer.cards import Seat
 from terminals.contract import Contract, Doubling, Strain
+from terminals.movement import happenings as h
 from terminals.movement.catalog import build
+from terminals.movement.plan import fold
+from terminals.movement.state import Plan
 from terminals.result import Played
 from terminals.scoring.boards import Method
 from terminals.scoring.contract_score import score_ns
@@ -43,7 +46,15 @@ def played(setup: EventSetup, seed: int = 1) -> ScoringInput:
             for board in seating.boards:
                 contract = Contract(rng.randint(1, 7), Strain(rng.randint(1, 5)), Doubling.NONE, Seat(rng.randrange(4)))
                 who = (Contestant(section.letter, seating.ns), Contestant(section.letter, seating.ew))
-                empty.lines.append(ResultLine(board, *who, Played(contract, rng.randint(6, 13)), section.letter))
+                line = ResultLine(board, *who, Played(contract, rng.randint(6, 13)), section.letter)
+                if section.movement.teams:  # credited as results from the tables are
+                    ours, theirs = (
+                        Contestant(section.letter, team.number)
+                        for pair in (seating.ns, seating.ew)
+                        if (team := section.movement.team_of(pair)) is not None
+                    )
+                    line = replace(line, ns_players=(ours,), ew_players=(theirs,))
+                empty.lines.append(line)
     return empty
 
 
@@ -100,3 +111,38 @@ def test_across_the_field_only_events_of_one_kind_are_one_ranking(
     groups = scoring_input(setup, []).groups
     found = [("".join(sorted({one.section for one in group.contestants})), len(group.contestants)) for group in groups]
     assert found == rankings
+
+
+def after(setup: EventSetup, letter: str, *events: h.Happening) -> tuple[EventSetup, dict[str, Plan]]:
+    """The event after something happened to the plan of a section."""
+    section = setup.section_called(letter)
+    assert section is not None
+    assert section.movement is not None
+    plan = fold(section.movement, list(events))
+    return setup.with_movement(section.number, plan.shown()), {letter: plan}
+
+
+@pytest.mark.parametrize("spec", ["howell:3x4", "swiss-pairs:6x6", "swiss-teams:6x6", "multiple-teams:5x4"])
+def test_cancelled_results_count_as_if_they_had_not_been_played(spec: str) -> None:
+    """Number 2 leaves after the second round, or the only one drawn: everybody is scored as if it had no results."""
+    setup = new_event(7, "Evening", {1: build(spec)})
+    data = played(setup)
+    movement = setup.sections[0].movement
+    assert movement is not None
+    team = next((one for one in movement.teams if one.number == 2), None)
+    leaving = {2} if team is None else set(team.pairs)
+    last = min(2, movement.rounds)
+    done = {(board, one.ns, one.ew) for one in movement.seatings if one.round <= last for board in one.boards}
+    lines = [one for one in data.lines if (one.board, one.ns.number, one.ew.number) in done]
+    found = {}
+    for cancelled in (True, False):
+        changed, plans = after(setup, "A", h.Withdrawn(2, last + 1, cancelled=cancelled))
+        kept = [one for one in lines if leaving.isdisjoint({one.ns.number, one.ew.number})] if cancelled else lines
+        groups = scoring_input(changed, [], plans).groups
+        everything = score_input(changed, replace(data, lines=lines, groups=groups), Conditions(plans=plans))
+        without = score_input(changed, replace(data, lines=kept, groups=groups), Conditions())
+        values = [[(row.contestant, row.value, row.place) for row in rows] for rows in everything.rankings]
+        assert values == [[(row.contestant, row.value, row.place) for row in rows] for rows in without.rankings]
+        assert all(row.contestant.number != 2 for rows in everything.rankings for row in rows)
+        found[cancelled] = values
+    assert found[True] != found[False]

@@ -145,6 +145,7 @@ def test_things_that_happen_from_the_command_line(run: Run) -> None:
     assert ok(run, "late-pair", "2", "--missed", "5", "--score", "60/40")["proof"]["replays"] == 0
     ok(run, "unstarted", "1", "1", "1-2", "--score", "60/40", "--provisional")
     ok(run, "withdraw", "3", "5", "--ranked")
+    assert run("withdraw", "6", "5", "--ranked", "--cancel")[0] == 1, "whose results are cancelled is not ranked"
     ok(run, "stand-by", "50", "4", "3")
     ok(run, "substitute", "1", "Anna", "Zofia", "2", "--to", "3")
     ok(run, "renumber", "2", "22", "4")
@@ -164,6 +165,10 @@ def test_things_that_happen_from_the_command_line(run: Run) -> None:
     ]
     assert found["events"][-1]["actor"] == "Ann"
     assert found["rounds"] == 6
+    for rounds, words in (("9", "its results are cancelled"), ("8", "not ranked")):
+        left = ok(run, "withdraw", "6", "5", "--of", rounds)
+        assert words in ok(run, "plan")["sections"][0]["events"][-1]["words"]
+        ok(run, "plan-undo", str(left["position"]))
     assert ok(run, "plan-undo", str(done["position"]), "--preview")["ok"] is True
     for position in reversed(range(len(kinds))):
         ok(run, "plan-undo", str(position))
