@@ -58,7 +58,7 @@ def read_commitment(path: str | os.PathLike[str]) -> tuple[list[PartCommitment],
             stated.append(_hash(part["commitment"]))
         if not parts:
             raise ValueError("parts")
-        _ = parts[0].commitment
+        _ = [part.commitment for part in parts]  # a set id or words that can't be hashed are found here
     except (ValueError, KeyError, TypeError, AttributeError, DealError, OverflowError):
         raise _not_ours(path, "a commitment") from None
     return parts, stated
@@ -95,6 +95,7 @@ def read_reveal(path: str | os.PathLike[str]) -> Revealed:
             entropy = part["entropy"]
             if not isinstance(entropy, str | None):
                 raise ValueError("entropy")
+            (entropy or "").encode()  # ValueError for half a character
             entropies[part["part"]] = entropy
             for row in part["boards"]:
                 board = _board(row["board"])

@@ -53,7 +53,7 @@ def seal(data: bytes, passphrase: str, *, name: str = "", randbytes: Callable[[i
         )
     if len(data) > MAX_BYTES:
         raise DealError("The file is too large to be sealed.", code="file-too-large")
-    title = os.path.basename(name).encode()[:255]
+    title = os.path.basename(name).encode(errors="replace")[:255]
     header = MAGIC + _HEADER.pack(_LOG_N, _R, _P, randbytes(16), randbytes(12))
     key, nonce = _key(header, passphrase)
     plain = bytes([len(title)]) + title + data
@@ -99,6 +99,6 @@ def _key(header: bytes, passphrase: str, where: str = "") -> tuple[bytes, bytes]
             code="not-sealed",
             exit_status=ExitStatus.USAGE,
         )
-    # The same words typed on another keyboard may arrive composed otherwise.
-    secret = unicodedata.normalize("NFC", passphrase).encode()
+    # The same words typed on another keyboard may arrive composed otherwise, or in another character set.
+    secret = unicodedata.normalize("NFC", passphrase).encode(errors="surrogateescape")
     return Scrypt(salt=salt, length=32, n=1 << log_n, r=r, p=p).derive(secret), nonce

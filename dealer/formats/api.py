@@ -35,6 +35,8 @@ __all__ = [
     "write_deals",
 ]
 
+_SEALED = b"firmware-bridge sealed deals "
+"""How files begin that ``dealer.sealed`` writes; not imported from there, for that module loads cryptography."""
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Files above this are refused before they are read (some 200,000 boards of PBN)."""
 
@@ -185,6 +187,9 @@ def read_deal_file(path: str | os.PathLike[str], *, format_name: str | None = No
 
 def read_deals(data: bytes, *, name: str = "", format_name: str | None = None, first_board: int = 1) -> DealFile:
     """``read_deal_file`` for bytes that are in memory already; ``name`` is the file's name, for its extension."""
+    if data.startswith(_SEALED):
+        next_step = "Open it with 'deal unseal'; 'duplicate', 'read --verify' and 'restore' open it themselves."
+        raise _unusable("The file is sealed with a passphrase.", "", next_step, "sealed")
     notes: tuple[Finding, ...] = ()
     info: FormatInfo | None
     if format_name:

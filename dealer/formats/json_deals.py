@@ -49,9 +49,9 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
         raise unparsable("The file is not a set of deals.", 1)
     about = content.get("set")
     if isinstance(about, dict):
-        collector.set_id = str(about.get("id", ""))[:64]
-        collector.fingerprint = str(about.get("fingerprint", ""))[:200]
-        collector.title = str(about.get("title", ""))[:255]
+        collector.set_id = _words(about.get("id"), 64)
+        collector.fingerprint = _words(about.get("fingerprint"), 200)
+        collector.title = _words(about.get("title"), 255)
         collector.origin = next((origin for origin in Origin if origin == about.get("origin")), None)
     rows = content.get("boards") if isinstance(content.get("boards"), list) else content.get("deals")
     if not isinstance(rows, list):
@@ -70,6 +70,11 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
             position = found + 7
         _read_row(row, line, collector)
     return collector.finish()
+
+
+def _words(value: Any, length: int) -> str:
+    """Text that can be written again: JSON may hold half a character."""
+    return str(value or "")[:length].encode(errors="replace").decode()
 
 
 def _read_row(row: Any, line: int, collector: Collector) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from dealer.audit import BoardKey, PartCommitment, PartSecret, commit_part
-from dealer.commitment import NO_PART
+from dealer.commitment import KEY_BYTES, NO_PART
+from dealer.deal import N_DEALS
+from dealer.generate import MAX_BOARD_NUMBER
 from dealer.store.secret_file import part_as_dict, secret_path, write_secret
 from firmware_bridge.errors import StoreError
 
@@ -28,7 +30,14 @@ def load_secret(directory: Path, set_id: str) -> list[PartSecret]:
         return [_part(part) for part in content["parts"]]
     except FileNotFoundError:
         return []
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except OSError as error:
+        raise StoreError(
+            f"The secret of this set can't be read ({error.strerror}).",
+            where=str(path),
+            next_step="Check who owns the file and the directory.",
+            code="secret-unreadable",
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise StoreError(
             "The secret of this set can't be read.",
             where=str(path),
@@ -57,16 +66,18 @@ def commitments(set_id: str, parts: Sequence[PartSecret]) -> list[PartCommitment
 
 
 def _part(content: dict[str, Any]) -> PartSecret:
-    entropy = content["entropy"]
+    entropy, source = content["entropy"], str(content["entropy_source"])
+    (source + str(entropy)).encode()  # ValueError for half a character
     return PartSecret(
-        tuple(
-            BoardKey(
-                int(row["board"]),
-                bytes.fromhex(row["key"]),
-                None if row["index"] is None else int(row["index"]),
-            )
-            for row in content["boards"]
-        ),
-        str(content["entropy_source"]),
+        tuple(_key(row) for row in content["boards"]),
+        source,
         None if entropy is None else str(entropy),
     )
+
+
+def _key(row: dict[str, Any]) -> BoardKey:
+    board, key = int(row["board"]), bytes.fromhex(row["key"])
+    index = None if row["index"] is None else int(row["index"])
+    if not 1 <= board <= MAX_BOARD_NUMBER or len(key) != KEY_BYTES or not 0 <= (index or 0) < N_DEALS:
+        raise ValueError("key")
+    return BoardKey(board, key, index)

@@ -23,7 +23,7 @@ from dealer.published import (
     write_reveal,
 )
 from dealer.store.set_keys import commitments, load_secret, save_secret
-from firmware_bridge.cli.deal_words import NOT_FOR_PLAY, boards_text, plain
+from firmware_bridge.cli.deal_words import NOT_FOR_PLAY, boards_text, many, plain, words
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.config import data_directory, ensure_directory
 from firmware_bridge.errors import ConfigError, DealError
@@ -72,7 +72,12 @@ def committed_set(set_id: str, numbers: Sequence[int], entropy: str | None, data
 @click.command("commit")
 @click.argument("file", required=False, type=click.Path())
 @click.option("--boards", metavar="1-24", help="Without FILE: commit to boards that are dealt later.")
-@click.option("--entropy-from", default="", help="Which public numbers will decide, and when: 'Lotto of 2026-11-30'.")
+@click.option(
+    "--entropy-from",
+    callback=words,
+    default="",
+    help="Which public numbers will decide, and when: 'Lotto of 2026-11-30'.",
+)
 @click.option("--set", "set_id", help="Extend this committed set (with --boards).")
 @click.option("--out", required=True, type=click.Path(dir_okay=False), help="Commitment file to publish (JSON).")
 @click.option("--data", help="Data directory; the secret stays there.")
@@ -110,7 +115,7 @@ def commit(
     public = commitments(set_id, parts)
     write_file(out, write_commitment(public))
     count = sum(len(part.boards) for part in public)
-    text = f"Commitment of {count} boards written to {out}, set {set_id}.\nFingerprint {public[-1].fingerprint}"
+    text = f"Commitment of {many(count, 'board')} written to {out}, set {set_id}.\nFingerprint {public[-1].fingerprint}"
     if not_for_play:
         text += f"\n{NOT_FOR_PLAY}"
     fields = {
@@ -177,7 +182,7 @@ def reveal(what: str, boards: str | None, out: str, data: str | None) -> Outcome
     if not count:
         raise DealError("None of these boards was committed.", code="not-committed")
     write_file(out, write_reveal(set_id, parts, wanted), private=True)
-    text = f"{count} boards revealed in {out}; anybody can check them with 'deal audit'."
+    text = f"{many(count, 'board')} revealed in {out}; anybody can check with 'deal audit'."
     return Outcome({"set": set_id, "boards": count, "file": os.fspath(out)}, text)
 
 
@@ -187,11 +192,11 @@ def reveal(what: str, boards: str | None, out: str, data: str | None) -> Outcome
 @click.argument("file", required=False, type=click.Path())
 @click.option(
     "--entropy",
-    "entropy",
+    callback=words,
     multiple=True,
     help="The public entropy as you know it; the revealed one must be the same. Once for each part that has one.",
 )
-@click.option("--fingerprint", help="The fingerprint as it was published before play.")
+@click.option("--fingerprint", callback=words, help="The fingerprint as it was published before play.")
 @command("deal audit")
 def audit(
     commitment: str, revealed: str, file: str | None, entropy: tuple[str, ...], fingerprint: str | None
@@ -231,7 +236,7 @@ def audit(
         "fingerprint": parts[-1].fingerprint,
         "problems": [finding.as_dict() for finding in problems],
     }
-    lines = [f"Set {parts[0].set_id}: {count} boards committed, {len(keys)} revealed, {matching} match."]
+    lines = [f"Set {parts[0].set_id}: {many(count, 'board')} committed, {len(keys)} revealed, {matching} match."]
     for part in parts:
         lines.append(f"Part {part.part + 1}: fingerprint {part.fingerprint}")
         if part.entropy_source:

@@ -19,7 +19,7 @@ from dealer.formats.api import (
     read_deal_file,
     write_deals,
 )
-from firmware_bridge.cli.deal_words import mark_lines, mark_lost
+from firmware_bridge.cli.deal_words import many, mark_lines, mark_lost, words
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.errors import ConfigError, DealError
 
@@ -48,7 +48,7 @@ def _problem_error(found: DealFile, path: str) -> DealError:
     first = found.problems[0]
     count = len(found.problems)
     return DealError(
-        f"{count} problem{'s' if count != 1 else ''}; the first: {first.message}",
+        f"{many(count, 'problem')}; the first: {first.message}",
         where=f"{path}, line {first.line}" if first.line is not None else path,
         next_step="Do not deal from this file before it is corrected.",
         code=first.code,
@@ -73,7 +73,7 @@ def verify(file: str, format_name: str | None, first_board: int, show_cards: boo
             return quick
     found = read_deal_file(file, format_name=format_name, first_board=first_board)
     good = good_boards(found)
-    lines = [f"{file}: {found.format.upper()}, {found.found} board{'s' if found.found != 1 else ''}, {good} good."]
+    lines = [f"{file}: {found.format.upper()}, {many(found.found, 'board')}, {good} good."]
     lines += [*findings_text(found), *mark_lines(found.origin)]
     if show_cards:
         from firmware_bridge.config import data_directory, ensure_directory
@@ -148,8 +148,8 @@ class _VerifyFields(Mapping[str, Any]):
 @click.option("--to", "to_format", help="Format to write, where the name of --out does not say it.")
 @click.option("--first-board", type=click.IntRange(1), default=1, help="First number, for formats without numbers.")
 @click.option("--dialect", type=click.Choice(["export", "import"]), default="export", help="PBN dialect.")
-@click.option("--title", default=None, help="Name of the event, written into the file.")
-@click.option("--date", default="", help="Date of the event (YYYY.MM.DD).")
+@click.option("--title", callback=words, default=None, help="Name of the event, written into the file.")
+@click.option("--date", callback=words, default="", help="Date of the event (YYYY.MM.DD).")
 @click.option("--copies", type=click.IntRange(0, 99), default=0, help="Copies a dealing machine shall make (DUP, DLM).")
 @click.option("--blind", is_flag=True, help="Hide what a human could read in the file (DUP, DLM).")
 @command("deal convert")
@@ -176,7 +176,7 @@ def convert(file: str, out: str, to_format: str | None, **choices: Any) -> Outco
     lost = mark_lost(found.origin, info.name, info.marks)
     count = len(found.boards)
     lines = [
-        f"{count} board{'s' if count != 1 else ''} written to {out} as {info.name.upper()}.",
+        f"{many(count, 'board')} written to {out} as {info.name.upper()}.",
         *mark_lines(found.origin),
         *findings_text(found),
         *map(str, lost),
@@ -218,7 +218,7 @@ _MAKERS = {
 @click.option("--copies", type=click.IntRange(0, 99), default=1, help="Copies of each board.")
 @click.option("--first-board", type=click.IntRange(1), default=1, help="First number, for formats without numbers.")
 @click.option("--blind/--open", default=True, help="Hide the hands that a human could read in the file.")
-@click.option("--title", default="", help="Name of the event.")
+@click.option("--title", callback=words, default="", help="Name of the event.")
 @click.option("--record/--no-record", "with_record", default=True, help="Write the matching hand record beside it.")
 @command("deal export")
 def export(file: str, maker: str, out: str, **choices: Any) -> Outcome:

@@ -12,7 +12,7 @@ import click
 from dealer.generate import DealSet, Origin, check_numbers, new_set, parse_runs
 from dealer.generate import generate as random_boards
 from dealer.verify import Finding, verify_boards
-from firmware_bridge.cli.deal_words import mark_lines, mark_lost
+from firmware_bridge.cli.deal_words import many, mark_lines, mark_lost, words
 from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.errors import ConfigError, DealError
 
@@ -25,13 +25,15 @@ BULK = 2000
 @click.option("--out", required=True, type=click.Path(dir_okay=False), help="File to write; its name says the format.")
 @click.option("--format", "format_name", help="Format, where the file's name does not say it.")
 @click.option("--dialect", type=click.Choice(["export", "import"]), default="export", help="PBN dialect.")
-@click.option("--title", default="", help="Name of the event, written into the file.")
-@click.option("--date", default="", help="Date of the event, written into the file (YYYY.MM.DD).")
+@click.option("--title", callback=words, default="", help="Name of the event, written into the file.")
+@click.option("--date", callback=words, default="", help="Date of the event, written into the file (YYYY.MM.DD).")
 @click.option("--extend", type=click.Path(dir_okay=False), help="File of a set that gets these boards in addition.")
 @click.option("--set", "set_id", help="Deal the boards of a commitment made with a public entropy to come.")
-@click.option("--entropy", help="The public entropy, exactly as published (with --set).")
-@click.option("--require", "constraints", multiple=True, metavar="'N hcp 15-17'", help="Teaching sets; see docs.")
-@click.option("--seed", help="For simulations only: repeatable deals, marked 'not for play'.")
+@click.option("--entropy", callback=words, help="The public entropy, exactly as published (with --set).")
+@click.option(
+    "--require", "constraints", callback=words, multiple=True, metavar="'N hcp 15-17'", help="Teaching sets; see docs."
+)
+@click.option("--seed", callback=words, help="For simulations only: repeatable deals, marked 'not for play'.")
 @click.option("--copies", type=click.IntRange(0, 99), default=0, help="Copies a dealing machine shall make (DUP, DLM).")
 @click.option("--blind", is_flag=True, help="Hide what a human could read in the file (DUP, DLM).")
 @click.option("--data", help="Data directory.")
@@ -145,7 +147,7 @@ def was_there(out: str) -> bool:
 
 def outcome(deals: DealSet, count: int, out: str, reports: Sequence[Finding], acceptance: str = "") -> Outcome:
     """What a person and a program are told of a set that was written."""
-    lines = [f"{count} board{'s' if count != 1 else ''} written to {out}, set {deals.id} ({deals.origin.value})."]
+    lines = [f"{many(count, 'board')} written to {out}, set {deals.id} ({deals.origin.value})."]
     if deals.fingerprint:
         lines.append(f"Fingerprint {deals.fingerprint}")
     if acceptance:

@@ -9,6 +9,7 @@ import click
 from dealer.formats.api import read_deal_file
 from dealer.generate import DealSet, Origin
 from firmware_bridge.cli.deal_generate import open_dealing_db, put_on_record
+from firmware_bridge.cli.deal_words import many
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.errors import DealError
 
@@ -41,8 +42,8 @@ def history(file: str | None, add: bool, origin: str | None, shown: bool, data: 
             rows = list_sets(database)
         finally:
             database.close()
-        lines = [f"{deals} deals of {sets} sets are on record."]
-        lines += [f"  {day}  {set_id}  {kind}  {count} boards" for set_id, kind, day, count in rows[:50]]
+        lines = [f"On record: {many(deals, 'deal')} of {many(sets, 'set')}."]
+        lines += [f"  {day}  {set_id}  {kind}  {many(count, 'board')}" for set_id, kind, day, count in rows[:50]]
         listed = [{"set": s, "origin": o, "dealt_on": d, "boards": n} for s, o, d, n in rows]
         return Outcome({"deals": deals, "sets": sets, "list": listed}, "\n".join(lines))
     found = read_deal_file(file)
@@ -66,7 +67,7 @@ def history(file: str | None, add: bool, origin: str | None, shown: bool, data: 
             database.close()
         findings = repeats_as_findings([one for one in earlier if one.set_id != found.set_id])
     word = "put on record" if add else "looked up"
-    lines = [f"{len(boards)} boards {word}, {len(findings)} dealt before.", *map(str, findings)]
+    lines = [f"{many(len(boards), 'board')} {word}, {len(findings)} dealt before.", *map(str, findings)]
     fields = {
         "boards": len(boards),
         "set": set_id,

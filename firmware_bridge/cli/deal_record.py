@@ -17,7 +17,7 @@ from dealer.formats.api import read_deal_file
 from dealer.formats.options import WriteOptions
 from dealer.records.content import RecordPage, record_boards
 from dealer.records.par import Tricks
-from firmware_bridge.cli.deal_words import mark_lines
+from firmware_bridge.cli.deal_words import many, mark_lines, words
 from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.errors import ConfigError, DealError, FirmwareBridgeError
 
@@ -69,9 +69,9 @@ def write_record(
 @click.argument("file", type=click.Path())
 @click.option("--out", required=True, type=click.Path(dir_okay=False), help="PDF, HTML or PBN file to write.")
 @click.option("--sheet", is_flag=True, help="A card-by-card sheet for dealing by hand, instead of a record.")
-@click.option("--club", default="", help="Printed at the top.")
-@click.option("--title", default="", help="Name of the event, if not the file's.")
-@click.option("--date", default="", help="Date, if not the file's.")
+@click.option("--club", callback=words, default="", help="Printed at the top.")
+@click.option("--title", callback=words, default="", help="Name of the event, if not the file's.")
+@click.option("--date", callback=words, default="", help="Date, if not the file's.")
 @click.option("--per-page", type=click.Choice(["12", "15"]), default="12", help="Boards on a page (PDF).")
 @click.option("--dd/--no-dd", "with_dd", default=True, help="Makeable contracts and par.")
 @click.option("--first-board", type=click.IntRange(1), default=1, help="First number, for formats without numbers.")
@@ -103,7 +103,7 @@ def record(file: str, out: str, data: str | None, **choices: Any) -> Outcome:
     page = RecordPage(choices["club"], title, date, found.set_id, found.fingerprint, options.mark, note)
     write_record(boards, out, options, tables=tables, page=page, per_page=int(choices["per_page"]), sheet=sheet)
     lines = [
-        f"{'Dealing sheet' if sheet else 'Hand record'} of {len(boards)} boards written to {out}.",
+        f"{'Dealing sheet' if sheet else 'Hand record'} of {many(len(boards), 'board')} written to {out}.",
         *mark_lines(found.origin),
     ]
     lines += [note] if note else []

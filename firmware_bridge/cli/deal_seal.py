@@ -31,7 +31,7 @@ def passphrase(*, new: bool = False) -> str:
             asked = click.prompt("Passphrase", hide_input=True, confirmation_prompt=new, err=True)
     except (click.Abort, getpass.GetPassWarning):
         raise ConfigError(
-            "a passphrase is needed.",
+            "A passphrase is needed.",
             next_step=f"Type it in a terminal, or set {VARIABLE}.",
             code="passphrase",
         ) from None

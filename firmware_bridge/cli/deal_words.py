@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import click
 
 from dealer.formats.options import CONSTRAINED_MARK
 from dealer.generate import Origin
@@ -27,6 +30,11 @@ def mark_lost(origin: Origin | None, format_name: str, marks: bool) -> list[Find
     return [Finding("mark-lost", message)]
 
 
+def many(count: int, noun: str) -> str:
+    """A count and what is counted: "1 board", "2 boards"."""
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
 def boards_text(numbers: Sequence[int]) -> str:
     """Board numbers in words: "board 3" or "boards 1-8, 12"."""
     runs: list[tuple[int, int]] = []
@@ -37,6 +45,16 @@ def boards_text(numbers: Sequence[int]) -> str:
             runs.append((number, number))
     text = ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
     return f"board{'s' if len(numbers) != 1 else ''} {text}"
+
+
+def words(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Callback of options that take words: refuse what a terminal in another character set has made of them."""
+    for text in value if isinstance(value, tuple) else (value,):
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError:
+            raise click.BadParameter("the letters are not in UTF-8; set the terminal to it.") from None
+    return value
 
 
 def plain(text: str) -> str:

@@ -220,6 +220,34 @@ def test_the_mark_of_a_set_is_said_wherever_the_set_is_named(run, capsys):
     assert (code, run("history", "--json")[1]["deals"]) == (0, 4)
 
 
+def test_words_that_are_not_in_utf_8_are_wrong_use_and_no_fault(run, capsys):
+    odd = b"Z\xfcrich".decode(errors="surrogateescape")
+    run("generate", "--boards", "1-2", "--out", "a.pbn")
+    for arguments in (
+        ("generate", "--boards", "1-2", "--title", odd, "--out", "b.pbn"),
+        ("generate", "--boards", "1-2", "--seed", odd, "--out", "b.pbn"),
+        ("generate", "--boards", "1-2", "--require", odd, "--out", "b.pbn"),
+        ("commit", "--boards", "1-2", "--entropy-from", odd, "--out", "c.json"),
+        ("record", "a.pbn", "--club", odd, "--out", "b.html"),
+    ):
+        assert main(["deal", *arguments]) == 2, arguments
+        assert "UTF-8" in capsys.readouterr().err
+    row = f'{{"board": 1, "index": "{10**27}"}}'
+    Path("s.json").write_text('{"set": {"title": "a\\ud800b"}, "boards": [' + row + "]}")
+    for name in ("x.pbn", "x.json"):
+        assert run("convert", "s.json", "--out", name, "--json")[0] == 0
+    assert main(["deal", "record", "s.json", "--no-dd", "--out", "x.html"]) == 0
+
+
+def test_a_sealed_file_is_called_one(run, monkeypatch):
+    monkeypatch.setenv("FIRMWARE_BRIDGE_PASSPHRASE", "three black swans")
+    run("generate", "--boards", "1-2", "--out", "a.pbn")
+    assert main(["deal", "seal", "a.pbn"]) == 0
+    for arguments in (("verify", "a.pbn.sealed"), ("convert", "a.pbn.sealed", "--out", "b.lin")):
+        code, report = run(*arguments, "--json")
+        assert (code, report["error"]["code"]) == (2, "sealed")
+
+
 def test_repeat_in_an_own_set_is_refused_and_leaves_no_file(run, monkeypatch):
     from dealer import generate
 

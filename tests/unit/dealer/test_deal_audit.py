@@ -1,6 +1,7 @@
 """Commit, reveal, audit: what was committed opens, and every later change of key, index, entropy or deal shows."""
 
 import hashlib
+import json
 import stat
 from dataclasses import replace
 
@@ -183,6 +184,41 @@ def test_damaged_files_are_refused(tmp_path, content):
         with pytest.raises(DealError) as caught:
             reader(path)
         assert caught.value.exit_status == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("board", 0),
+        ("board", -1),
+        ("board", float("inf")),
+        ("board", 10**30),
+        ("key", "00"),
+        ("index", "-1"),
+        ("index", str(N_DEALS)),
+        ("entropy_source", "\ud800"),
+        ("entropy", "\ud800"),
+    ],
+)
+def test_a_secret_that_cannot_be_is_damaged(tmp_path, name, value):
+    path = save_secret(tmp_path, SET, two_parts("6 13 27"))
+    content = json.loads(path.read_text())
+    part = content["parts"][0]
+    (part if name in part else part["boards"][0])[name] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(StoreError):
+        load_secret(tmp_path, SET)
+
+
+@pytest.mark.parametrize(("reader", "word"), [(read_commitment, "entropy_from"), (read_reveal, "entropy")])
+def test_published_words_that_cannot_be_written_are_refused(tmp_path, reader, word):
+    parts = two_parts("6 13 27")
+    content = write_commitment(commitments(SET, parts)) if reader is read_commitment else write_reveal(SET, parts, None)
+    changed = json.loads(content)
+    changed["parts"][1][word] = "\ud800"
+    (tmp_path / "x.json").write_text(json.dumps(changed))
+    with pytest.raises(DealError):
+        reader(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize("set_id", ["", "../../etc/passwd", "00112233445566AA", "0" * 17])

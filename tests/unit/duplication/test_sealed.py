@@ -70,6 +70,14 @@ def test_a_file_that_asks_for_too_much_is_refused_before_anything_is_computed() 
     assert raised.value.code == "not-sealed"
 
 
+def test_words_and_names_in_another_character_set() -> None:
+    # What Python makes of bytes that are not in UTF-8: of an environment, and of a file's name.
+    words = b"correct h\xfcrse".decode(errors="surrogateescape")
+    sealed = seal(PLAIN, words, name=b"z\xfc.pbn".decode(errors="surrogateescape"))
+    opened = unseal(sealed, words)
+    assert (opened.data, opened.name) == (PLAIN, "z?.pbn")
+
+
 def test_a_short_passphrase_is_refused() -> None:
     with pytest.raises(ConfigError):
         seal(PLAIN, "1234567")
@@ -88,7 +96,7 @@ def test_a_passphrase_is_never_asked_for_where_everybody_would_see_it(tmp_path: 
         start_new_session=True,  # no terminal, as from a script that starts with the computer
         timeout=100,
     )
-    assert "ConfigError: a passphrase is needed." in run.stderr
+    assert "ConfigError: A passphrase is needed." in run.stderr
     assert "Warning" not in run.stderr
 
 
