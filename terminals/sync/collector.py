@@ -270,6 +270,9 @@ class Collector(Missing):
             body = name_body(record) if isinstance(record, NameRecord) else table_body(record)
             crc_of, auth_of = name_crc, name_auth
         if not seq or record.crc != crc_of(device, journal, seq, body):
+            wanted = terminal.track(journal)
+            if wanted is not None and seq == wanted.expected:
+                wanted.heard()  # damaged on the way, but the terminal has it
             return [self._nak(terminal, journal, seq, RecordReason.CRC)]
         key = self._roster[device].key
         if key and not hmac.compare_digest(record.auth, auth_of(key, device, journal, seq, body)):
@@ -290,6 +293,7 @@ class Collector(Missing):
             return []  # it is on its way to the disk
         if seq > track.expected:
             track.nearest = min(track.nearest or seq, seq)
+            track.answered = True
             return self._ask(terminal, track, now) if now - track.asked_at >= self._limits.ask_every else []
         limits = self._limits
         if self._trouble or self._full or terminal.waiting >= limits.per_terminal:
@@ -307,8 +311,7 @@ class Collector(Missing):
         deal = None if table is None else self.deals(table.section, table.board)
         raw = RawRecord(RecordKey(device, journal, seq), kept, crc, record.auth)
         if seq == track.expected:
-            track.expected += 1
-            track.asked, track.asked_at, track.nearest = 0, -1e9, 0
+            track.advance(seq + 1)
         track.waiting += 1
         self._queue.append(Work(TakeRecord(raw, terminal.seat, wall, name, table, deal), terminal, track))
         if self.queued >= self._limits.queue:

@@ -37,9 +37,9 @@ class Limits:
     """queue: jobs that may wait for the disk. batch: jobs of one transaction. credit: records that a terminal may send
     unacknowledged. per_terminal: its records that may wait. per_second: its records a second in the long run, and
     burst: at once. asks_per_second, asks_burst, asks_open: the same for its questions, and how many of them may wait.
-    devices: terminals known at all. ask_every, ask_times: seconds between, and number of, requests for missing records
-    before they are given up. plan_every: seconds before the same plan is sent again. probe_every: seconds between tries
-    of a store that fails."""
+    devices: terminals known at all. ask_every: seconds between requests for missing records. ask_times, silent_times:
+    how many of them are answered without the record, or not at all, before it is given up. plan_every: seconds before
+    the same plan is sent again. probe_every: seconds between tries of a store that fails."""
 
     queue: int = 2048
     batch: int = 256
@@ -53,6 +53,7 @@ class Limits:
     devices: int = 4096
     ask_every: float = 2.0
     ask_times: int = 3
+    silent_times: int = 30
     plan_every: float = 10.0
     probe_every: float = 2.0
 

@@ -58,18 +58,28 @@ class Missing(Asking):
         return found
 
     def _ask(self, terminal: Terminal, track: Track, now: float) -> list[Send]:
-        """Ask for the record that is missing; after some tries give up those that the terminal no longer owes."""
+        """Ask for the record that is missing; give up those that the terminal no longer owes and no longer has.
+
+        A terminal that sends what it has behind the record no longer has it; one that says nothing may only be hard to
+        reach at the moment, so that takes longer.
+        """
         self._missing[terminal.device, track.journal] = None
         if track.waiting:
             track.asked_at = now
             return []
+        limits = self._limits
+        if track.answered:
+            track.asked += 1
+        given_up = track.asked >= limits.ask_times or track.silent >= limits.silent_times
         owed = min(track.nearest or track.unacked, track.unacked)
-        if track.asked >= self._limits.ask_times and owed > track.expected:
+        if given_up and owed > track.expected:
             self._put(TakeHole(terminal.device, track.journal, track.expected, owed - 1), terminal, track)
-            track.asked = 0
+            track.heard()
             track.asked_at = now
             return []
-        track.asked += 1
+        if not track.answered:
+            track.silent += 1
+        track.answered = False
         track.asked_at = now
         if track.nearest:
             return [self._nak(terminal, track.journal, track.expected, RecordReason.GAP)]
@@ -82,10 +92,10 @@ class Missing(Asking):
         # Up to what the store now has, and never past what the terminal still owes: that it must send itself.
         if track is not None:
             passed = min(done.upto, track.unacked - 1)
-            track.asked = 0
+            track.heard()
             if track.expected <= passed:
-                track.verified, track.expected = passed, passed + 1
-                track.asked_at, track.nearest = -1e9, 0
+                track.verified = passed
+                track.advance(passed + 1)
                 self._missing[hole.device, hole.journal] = None
 
     def _nak(self, terminal: Terminal, journal: int, seq: int, reason: RecordReason) -> Send:

@@ -20,7 +20,9 @@ class Track:
     """One journal. verified: highest seq known to be stored as the terminal has it; expected: the next to take.
 
     waiting: records on their way to the disk. unacked: the oldest that the terminal itself says is not acknowledged,
-    0 when it did not say. asked_at, asked: when and how often the next record was asked for in vain.
+    0 when it did not say. asked_at, asked: when the next record was asked for, and how often the terminal has answered
+    with records behind it; silent: how often it did not answer at all. nearest: the lowest number that came behind it;
+    answered: something behind it has come since it was asked for.
     """
 
     journal: int
@@ -30,9 +32,21 @@ class Track:
     unacked: int = 0
     asked_at: float = -1e9
     asked: int = 0
+    silent: int = 0
+    answered: bool = False
     nearest: int = 0
     dropped: bool = False
     conflict: int = 0
+
+    def heard(self) -> None:
+        """The terminal holds the record that is wanted: what it was asked in vain counts no more."""
+        self.asked = self.silent = 0
+        self.answered = False
+
+    def advance(self, following: int) -> None:
+        """Another record is wanted now."""
+        self.heard()
+        self.expected, self.asked_at, self.nearest = following, -1e9, 0
 
 
 @dataclass(slots=True)

@@ -144,6 +144,9 @@ class Upload:
 
     def _forget_sent(self, journal: int, seq: int) -> None:
         self._in_flight.pop((journal, seq), None)
+        record = self._memory.records.get((journal, seq))
+        if record is not None and record.acked and (journal, seq) not in self._again:
+            self._again.insert(0, (journal, seq))  # the host wants it again although it had it once
         self.pump()
 
     def send_again(self, journal: int, from_seq: int) -> None:

@@ -17,6 +17,7 @@ from firmware_bridge.wire.messages import (
     Call,
     Credit,
     Message,
+    Record,
     RecordAck,
     RecordNak,
     Resend,
@@ -578,6 +579,70 @@ def test_what_the_ring_no_longer_holds_is_told_to_the_operator(tmp_path: Path) -
     terminal.enter(body(tricks=3, replaces=0, board=6, round=3, ew=5))
     again.run()
     assert len(again.records()) == 3, "the journal goes on"
+    again.close()
+
+
+def _an_older_store(tmp_path: Path, boards: int = 4) -> tuple[FakeHost, FakeTerminal]:
+    """A host whose store has nothing of what a terminal was told to have arrived."""
+    host = FakeHost(tmp_path / "x.db")
+    host.database.backup(tmp_path / "old.db")
+    terminal = a_terminal(host)
+    for board in range(1, boards + 1):
+        terminal.enter(body(board=board, round=(board + 1) // 2))
+    host.run()
+    host.close()
+    return FakeHost(tmp_path / "old.db"), terminal
+
+
+def test_records_of_a_terminal_that_is_hard_to_reach_are_not_given_up(tmp_path: Path) -> None:
+    """The line stands still just when the host asks: the terminal has everything, and is not heard for a while."""
+    again, terminal = _an_older_store(tmp_path)
+    again.add(terminal)
+    for message in terminal.boot():
+        again._deliver(again.collector.receive("base", _from(terminal, message), again.now))
+    while again.pump():
+        pass
+    again.inbox.clear()  # what it answered is lost on the way
+    end = again.now + 20.0
+    while again.now < end:
+        again.now += 0.5
+        again.collector.tick(again.now)  # what is asked does not arrive either
+        while again.pump():
+            pass
+    assert again.ask(ledger.holes) == []
+    again.wait(10)
+    assert [record.raw.key.seq for record in again.records()] == [1, 2, 3, 4]
+    assert again.alarms() == []
+    again.close()
+
+
+def test_a_terminal_that_never_answers_for_its_old_records_is_told_to_the_operator(tmp_path: Path) -> None:
+    again, terminal = _an_older_store(tmp_path)
+    terminal.log = {1: {}}  # its ring holds nothing any more, so that it has nothing to answer with
+    again.introduce(terminal)
+    again.wait(120)
+    assert [(first, last) for _, _, first, last in again.ask(ledger.holes)] == [(1, 4)]
+    assert [alarm.kind for alarm in again.alarms()] == ["not-recoverable"]
+    again.close()
+
+
+def test_a_record_that_is_damaged_again_and_again_is_not_given_up(tmp_path: Path) -> None:
+    again, terminal = _an_older_store(tmp_path)
+    whole, damaged = FakeTerminal.record, [2] * 6
+
+    def record(self: FakeTerminal, seq: int, journal: int | None = None) -> Record:
+        found = whole(self, seq, journal)
+        if seq not in damaged:
+            return found
+        damaged.remove(seq)
+        return replace(found, crc=found.crc ^ 1)
+
+    terminal.record = record.__get__(terminal)  # type: ignore[method-assign]
+    again.introduce(terminal)
+    again.wait(60)
+    assert not damaged
+    assert sorted(record.raw.key.seq for record in again.records()) == [1, 2, 3, 4]
+    assert again.ask(ledger.holes) == []
     again.close()
 
 
