@@ -86,7 +86,7 @@ class Club:
             if process is not None and process.poll() is None:
                 process.send_signal(signal.SIGTERM)
                 try:
-                    process.wait(20)
+                    process.wait(60)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
@@ -230,5 +230,5 @@ def ask_desk(club: Club, path: str, body: dict[str, Any] | None = None) -> str:
     head = {"Authorization": f"Bearer {known['token']}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f"{known['url']}/api/v1{path}", data, headers=head)
-    with urllib.request.urlopen(request, timeout=10) as reply:
+    with urllib.request.urlopen(request, timeout=60) as reply:
         return str(reply.read().decode())

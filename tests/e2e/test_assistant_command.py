@@ -131,7 +131,7 @@ def test_when_nobody_names_cards_any_more_it_ends_at_once_and_goes_on_later(tmp_
         sorter.hear("being dealt")
         sorter.say("S5")
         sorter.hear("NORTH", "EAST", "SOUTH", "WEST")
-        out, err = sorter.child.communicate(timeout=15)
+        out, err = sorter.child.communicate(timeout=60)
     finally:
         sorter.child.kill()
     assert sorter.child.returncode == 1

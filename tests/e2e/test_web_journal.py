@@ -209,7 +209,7 @@ def post(one: Service, token: str, body: dict[str, Any]) -> dict[str, Any]:
     request = urllib.request.Request(f"{one.url}/api/v1/table/exchange", json.dumps(body).encode())
     request.add_header("authorization", f"Bearer {token}")
     request.add_header("content-type", "application/json")
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return dict(json.load(answer))
 
 
@@ -267,7 +267,7 @@ def test_a_host_restored_from_an_older_backup_gets_everything_again(found: Any, 
         page.wait_for_selector("#state.good")
         request = urllib.request.Request(f"{one.url}/api/v1/backup")
         request.add_header("authorization", f"Bearer {one.code}")
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             backup = answer.read()
         page.click("#nextboard")
         page.click("#pass")

@@ -25,7 +25,7 @@ def probe_of(operation: Any, token: str, checks: list[Any]) -> Callable[[], None
         suppress_health_check=list(HealthCheck),
     )
     def probe(case: Any) -> None:
-        answer = case.call(headers={"Authorization": f"Bearer {token}"}, timeout=20)
+        answer = case.call(headers={"Authorization": f"Bearer {token}"}, timeout=60)
         case.validate_response(answer, checks=checks)
 
     return probe

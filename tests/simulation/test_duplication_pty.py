@@ -47,7 +47,7 @@ class Room:
             yield json.loads(process.stdout.readline())["url"]
         finally:
             process.stdin.close()
-            process.wait(10)
+            process.wait(60)
             process.stdout.close()
 
     def make(self, url: str, copies: int = 1) -> Summary:
@@ -181,7 +181,7 @@ def test_kill_9_of_the_host_in_mid_board(tmp_path: Path, cards: int) -> None:
             if counted == cards:
                 process.send_signal(signal.SIGKILL)
                 break
-        process.wait(10)
+        process.wait(60)
         process.stdout.close()
         time.sleep(0.1)
         summary = room.make(url)

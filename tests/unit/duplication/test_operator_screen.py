@@ -274,6 +274,9 @@ def test_the_end_of_the_keyboard_confirms_nothing(monkeypatch: pytest.MonkeyPatc
         keys.listen(Job())
         os.write(write_fd, written)
         os.close(write_fd)
+        async with asyncio.timeout(60):
+            while len(confirmed) < written.count(b"\n"):
+                await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
         keys.close()
         os.close(read_fd)
