@@ -6,6 +6,7 @@ All tables play the same boards in a round; a copy can be passed round as many t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -30,15 +31,16 @@ class Draw:
 def draw(
     ranking: Sequence[int],
     met: Iterable[tuple[int, int]] = (),
-    had_bye: Collection[int] = (),
+    had_bye: Iterable[int] = (),
     *,
     halves: bool = False,
 ) -> Draw:
     """The draw of a round.
 
     ranking: contestants, leaders first (for round 1: by seed or number). met: couples that have met, either way round.
-    had_bye: those who have sat out; an odd number sends the lowest other one out. halves: first against middle, as is
-    usual in round 1, instead of first against second. Repeats only when there is no draw without.
+    had_bye: those who have sat out, once for each time; of an odd number one of those who did so least often does it
+    now, the lowest if possible. halves: first against middle, as is usual in round 1, instead of first against second.
+    Repeats only when there is no draw without.
     Raises EntryError when fewer than two are left or one is listed twice.
     """
     if len(set(ranking)) != len(ranking) or not 2 <= len(ranking) <= MAX_CONTESTANTS:
@@ -50,7 +52,9 @@ def draw(
     order = list(ranking)
     byes = [0]
     if len(order) % 2:
-        byes = [c for c in reversed(order) if c not in had_bye] or [order[-1]]
+        times = Counter(had_bye)
+        least = min(times[c] for c in order)
+        byes = [c for c in reversed(order) if times[c] == least]
     for repeats in range(len(order) // 2 + 1):
         for bye in byes:
             playing = [c for c in order if c != bye]
@@ -209,11 +213,13 @@ def join(movement: Movement, contestant: int) -> Movement:
     )
 
 
-def history(movement: Movement) -> tuple[set[tuple[int, int]], set[int]]:
-    """Couples (lower number first) that have met in a Swiss event, and those who have had a bye."""
+def history(movement: Movement) -> tuple[set[tuple[int, int]], list[int]]:
+    """Couples (lower number first) that have met in a Swiss event, and those who have had a bye, once for each."""
     team = {pair: t.number for t in movement.teams for pair in t.pairs}
     met = {(min(a, b), max(a, b)) for a, b in ((team.get(s.ns, s.ns), team.get(s.ew, s.ew)) for s in movement.seatings)}
-    return met, {team.get(s.pair, s.pair) for s in movement.sit_outs if not s.absent}
+    return met, [
+        one for one, _ in sorted({(team.get(s.pair, s.pair), s.round) for s in movement.sit_outs if not s.absent})
+    ]
 
 
 def _north_less(movement: Movement, a: int, b: int) -> bool:

@@ -244,7 +244,7 @@ def test_swiss_draws_without_repeats_as_long_as_it_can(
     movement: Movement | None = None
     for number in range(min(6, count - 1)):
         ranking = data.draw(st.permutations(range(1, count + 1)))
-        met, byes = swiss.history(movement) if movement else (set(), set())
+        met, byes = swiss.history(movement) if movement else (set(), [])
         drawn = swiss.draw(ranking, met, byes, halves=number == 0)
         if movement is None:
             movement = swiss.swiss(count, size, drawn, teams=as_teams)
@@ -284,6 +284,21 @@ def test_swiss_pairs_leaders_and_gives_the_last_the_bye() -> None:
     assert swiss.draw([1, 2, 3, 4], met=[(2, 1)]).couples == ((1, 3), (2, 4))
     assert swiss.draw([1, 2, 3, 4], halves=True).couples == ((1, 3), (2, 4))
     assert swiss.draw([1, 2], met=[(1, 2)]).repeats == ((1, 2),)
+
+
+@pytest.mark.parametrize("as_teams", [False, True])
+@pytest.mark.parametrize("count", [3, 5])
+def test_nobody_sits_out_a_third_time_before_everybody_has_sat_out_twice(count: int, as_teams: bool) -> None:
+    movement = swiss.swiss(count, 4, swiss.draw(range(1, count + 1)), teams=as_teams)
+    for _ in range(2 * count - 1):  # the ranking never changes, so the lowest would always be the same
+        movement = swiss.add_round(movement, swiss.draw(range(1, count + 1), *swiss.history(movement)))
+    _, byes = swiss.history(movement)
+    assert sorted(byes) == sorted([*range(1, count + 1), *range(1, count + 1)])
+
+
+def test_another_one_sits_out_where_that_avoids_a_repeat() -> None:
+    met = [(1, 2), (1, 3), (2, 3), (4, 1), (4, 2)]
+    assert swiss.draw([1, 2, 3, 4, 5], met, had_bye=[1, 2, 3, 4, 5]).repeats == ()
 
 
 @pytest.mark.parametrize(
