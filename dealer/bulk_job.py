@@ -19,7 +19,8 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from dealer.bulk import BulkDeals, random_indices, repeated_places, routings, unrank, verify_bulk
+from dealer.bulk import BulkDeals, random_indices, routings, unrank
+from dealer.bulk_check import repeated_places, verify_bulk
 from dealer.bulk_half import Half
 from dealer.bulk_pbn import longest_row, pbn_text, runs_of_one_width
 from dealer.files import settle

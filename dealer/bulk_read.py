@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dealer.bulk import BulkDeals, Masks, pack_hands, verify_bulk
+from dealer.bulk import BulkDeals, Masks, pack_hands
+from dealer.bulk_check import verify_bulk
 from dealer.formats.collect import Collector
 from dealer.formats.pbn import read_escape_line
 from dealer.generate import MAX_BOARD_NUMBER, Origin

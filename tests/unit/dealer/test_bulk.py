@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dealer import bulk, bulk_job, bulk_pbn
+from dealer import bulk, bulk_check, bulk_job, bulk_pbn
 from dealer.board import Board
 from dealer.deal import N_DEALS, Deal
 from dealer.formats.api import WriteOptions, read_deals, write_deals
@@ -123,18 +123,18 @@ def test_unshuffled_and_broken_deals_are_found():
     assert all(unshuffled_name(deal) for deal in odd)
     indices = [deal.index for deal in odd] + [random_index(SeededBytes(3))]
     deals = bulk.unrank(as_array(indices))
-    assert bulk.verify_bulk(deals) == [0, 1, 2]
+    assert bulk_check.verify_bulk(deals) == [0, 1, 2]
     deals.masks[0, 0, 3] ^= 0x1000
-    assert bulk.verify_bulk(deals) == [0, 1, 2, 3]
+    assert bulk_check.verify_bulk(deals) == [0, 1, 2, 3]
 
 
 def test_repeats_in_a_set_are_found():
     index = bulk.random_indices(1000, SeededBytes(2))
-    assert bulk.repeated_places(index) == []
+    assert bulk_check.repeated_places(index) == []
     index[700] = index[3]
-    assert bulk.repeated_places(index) == [700]
+    assert bulk_check.repeated_places(index) == [700]
     index[700, 2] ^= 1
-    assert bulk.repeated_places(index) == []
+    assert bulk_check.repeated_places(index) == []
     with pytest.raises(DealError) as caught:
         bulk_job.generate_to_file([(1, 2)], io.BytesIO(), WriteOptions(), randbytes=lambda size: bytes(size))
     assert caught.value.code in ("unshuffled", "deal-repeated")
