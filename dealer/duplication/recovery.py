@@ -166,7 +166,8 @@ class Recovery:
                 return None
             await self._desk.tell(say.reading(item.key, self._desk.copies))
             await self._follower.follow(watch)
-            if watch.reasons and not BROKEN.intersection(watch.reasons):
+            # A reading that came to no end says nothing of the cards.
+            if watch.done is not None and watch.reasons and not BROKEN.intersection(watch.reasons):
                 watch.reasons.insert(0, Reason.READ_BACK_DIFFERS)
                 self._say_what_was_found(watch)
         return await self._ledger.conclude(work, watch)

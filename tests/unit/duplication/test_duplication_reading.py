@@ -79,6 +79,19 @@ def test_a_whole_board_with_a_doubt_is_read_at_once_and_good(tmp_path: Path) -> 
     assert right(machine)
 
 
+def test_a_reading_that_came_to_no_end_says_nothing_of_the_cards(tmp_path: Path) -> None:
+    def falls_silent(run_: Run) -> None:
+        del run_.events[40:]
+
+    heard: list[ProgressEvent] = []
+    summary, attempts = make(tmp_path, FakeMachine(READS, scripts=[wrong_digest, falls_silent]), heard)
+    assert summary.complete
+    assert attempts[1].kind == "read"
+    assert Reason.READ_BACK_DIFFERS not in attempts[1].reasons
+    (stop,) = [event.instruction for event in heard if isinstance(event, Stopped)]
+    assert stop.what == "Board 1: the machine says nothing any more."
+
+
 def test_a_board_that_reads_otherwise_is_dealt_again(tmp_path: Path) -> None:
     def exchanged(run_: Run) -> None:
         """Two cards truly lie in each other's place; the machine's digest gives it away."""
