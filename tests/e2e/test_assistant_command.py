@@ -77,7 +77,7 @@ def test_a_board_sorted_by_hand_is_the_wanted_one(tmp_path: Path, scanner: bool)
     sorter = Sorter(*words)
     try:
         piles = sort_one_board(sorter, spoken)
-        out, err = sorter.child.communicate(timeout=30)
+        out, err = sorter.child.communicate(timeout=60)
     finally:
         sorter.child.kill()
     assert sorter.child.returncode == 0, sorter.heard + err + out
@@ -113,7 +113,7 @@ def test_a_camera_sees_the_cards_and_nobody_reads_one(tmp_path: Path, monkeypatc
             piles[card] = Seat[sorter.hear("NORTH", "EAST", "SOUTH", "WEST").split()[1]]
         sorter.hear("Take it out")
         sorter.say("")
-        out, err = sorter.child.communicate(timeout=30)
+        out, err = sorter.child.communicate(timeout=60)
     finally:
         sorter.child.kill()
     assert sorter.child.returncode == 0, sorter.heard + err + out

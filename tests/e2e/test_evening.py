@@ -153,7 +153,7 @@ def test_stopped_by_a_signal_it_says_so_and_goes_on_later(tmp_path: Path, number
     child = start(*evening(data, speed="demo", tables=3, boards=10))
     wait_for(data, "dealing")
     os.kill(child.pid, number)
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=60)
     assert child.returncode == code
     assert Run(child.returncode, out, err).result["ok"] is False
     assert "Traceback" not in err

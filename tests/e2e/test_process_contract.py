@@ -68,7 +68,7 @@ def test_a_full_or_closed_stdout_gives_no_traceback(tmp_path: Path) -> None:
 def test_a_pipe_is_neither_waited_for_nor_replaced(tmp_path: Path, words: list[str]) -> None:
     pipe = tmp_path / "pipe.pbn"
     os.mkfifo(pipe)
-    run = firmware_bridge(*[str(pipe) if word == "PIPE" else word for word in words], "--json", timeout=30)
+    run = firmware_bridge(*[str(pipe) if word == "PIPE" else word for word in words], "--json", timeout=60)
     assert run.code == 2
     assert "pipe" in run.result["error"]["what"]
     assert pipe.is_fifo()

@@ -320,7 +320,7 @@ def test_signals_end_it_in_order(tmp_path: Path, name: str) -> None:
 )
 def test_wrong_use_is_one_sentence(tmp_path: Path, words: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "hwsim", words[0], "--state", str(tmp_path / "s"), *words[1:]]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("hwsim: ")

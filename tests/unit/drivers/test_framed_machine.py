@@ -134,7 +134,7 @@ def test_events_come_in_the_order_in_which_the_machine_sent_them():
         await device.say(Done(9, 7, 1, 52, bytes([13] * 4), b"12345678"))
         await device.say(BoardEvent(0, 0, 255))
         await device.say(HopperEvent(2))
-        got = [await asyncio.wait_for(machine.next_event(), 2) for _ in range(8)]
+        got = [await asyncio.wait_for(machine.next_event(), 60) for _ in range(8)]
         assert got[0] == BoardInserted(7, 0)
         assert got[1] == BoardConfirmed(7, 1)
         assert isinstance(got[2], CardPassed)
@@ -157,10 +157,10 @@ def test_a_broken_link_is_told_and_comes_back_by_itself():
         device = FakeDevice()
         machine = await connected(device)
         device.unplug()
-        gone = await asyncio.wait_for(machine.next_event(), 2)
+        gone = await asyncio.wait_for(machine.next_event(), 60)
         assert isinstance(gone, Disconnected)
         assert gone.reason
-        back = await asyncio.wait_for(machine.next_event(), 3)
+        back = await asyncio.wait_for(machine.next_event(), 60)
         assert isinstance(back, Connected)
         assert not back.restarted
         assert (await machine.arm(ORDER)).ok
@@ -453,7 +453,7 @@ def test_no_card_of_a_board_reaches_the_log(caplog):
         machine = await connected(device)
         await machine.arm(ORDER)
         await device.say(CardEvent(9, 0, 0xBEEF, 12, 13, 90, 2, 2, 123, 1000, 40, 90))
-        await asyncio.wait_for(machine.next_event(), 2)
+        await asyncio.wait_for(machine.next_event(), 60)
         device.unplug()
         await machine.next_event()
         await machine.close()

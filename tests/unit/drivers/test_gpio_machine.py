@@ -574,4 +574,4 @@ def test_a_program_that_ends_later_says_why(script, words):
         assert words in caught.value.what
         await stream.close()
 
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+    asyncio.run(asyncio.wait_for(scenario(), 100))

@@ -64,7 +64,7 @@ def test_noise_between_the_frames_only_counts():
         for _ in range(50):
             await device.line.write(b"\0" + rng.randbytes(rng.randrange(1, 2000)) + b"\0")
             await device.say(HopperEvent(1))
-            await asyncio.wait_for(machine.next_event(), 2)
+            await asyncio.wait_for(machine.next_event(), 60)
         assert machine.statistics()["frames_damaged"] >= 50
         await machine.close()
 

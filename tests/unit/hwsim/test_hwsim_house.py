@@ -53,9 +53,9 @@ def test_a_state_folder_has_one_user(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "except state.StateError as error: print(error)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "s")]
-    assert "is using" in subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+    assert "is using" in subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     first.close()
-    assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout == ""
+    assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout == ""
 
 
 def test_evidence_is_appended_line_by_line(tmp_path: Path) -> None:
