@@ -142,7 +142,9 @@ class DealingDesk:
         """Make every board that is not made yet. Raises ConfigError without machine, EntryError without a set."""
         self._idle()
         if not self.url:
-            raise ConfigError("no dealing machine is named.", next_step="Start serve with --machine URL.")
+            raise ConfigError(
+                "no dealing machine is named.", next_step="Start serve with --machine URL.", code="no-machine"
+            )
         if self._deals is None:
             raise EntryError("there are no deals yet.", next_step="Generate or load a set first.", code="no-set")
         self._copies = copies

@@ -20,7 +20,11 @@ PREFIXES: Mapping[str, tuple[str, ...] | None] = {
     "results.html": ("results", "chart", "vulnerable"),
     "cards.html": ("cards",),
 }
-"""Page -> prefixes of the keys that it needs beside those without a prefix; None: all."""
+"""Page -> prefixes of the keys that it needs beside those without a prefix; None: all but those of ELSEWHERE."""
+ELSEWHERE = frozenset({"deal", "do", "why", "board-state", "health", "trouble", "cards", "notice"})
+"""Prefixes that the desk does not need."""
+SENTENCES = "said"
+"""Prefix of sentences of the program by their English words: of no use in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,12 @@ def read_words(files: Mapping[str, bytes]) -> dict[str, Words]:
 def words_for(page: str, language: Words) -> dict[str, str]:
     """The words that a page needs."""
     wanted = PREFIXES.get(page)
-    if wanted is None:
-        return dict(language.words)
-    return {key: text for key, text in language.words.items() if "." not in key or key.partition(".")[0] in wanted}
+    unwanted = ELSEWHERE | ({SENTENCES} if language.code == DEFAULT else set())
+
+    def needed(prefix: str) -> bool:
+        return prefix not in unwanted if wanted is None else prefix in wanted
+
+    return {key: text for key, text in language.words.items() if "." not in key or needed(key.partition(".")[0])}
 
 
 def page_html(page: str, html: str, language: Words, known: Mapping[str, Words]) -> str:

@@ -331,6 +331,7 @@ def test_an_evening_begins_on_one_page_and_ends_with_a_checklist(found: Any, tmp
         photograph(page, "desk-correct")
         accessible(page, "correct")
         page.click("#doit")
+        page.wait_for_selector("#doit", state="detached")
         page.wait_for_selector("dialog >> text=ruled")
         page.click("dialog >> text=Undo >> nth=-1")
         page.wait_for_selector("dialog >> text=undone")

@@ -151,6 +151,28 @@ def test_what_every_page_uses_when_news_comes_at_the_wrong_moment(found: Any, tm
         )
         assert drawn == ["free", "touched", "last", False, True, "A1Coming", "half a sent"]
 
+        told = page.evaluate(
+            f"""(async () => {{
+              const {{ loadWords, said }} = await {BASE};
+              await loadWords("pl");
+              const found = [
+                "Three-quarter Howell, 8 tables, 15 pairs (one sits out), 13 rounds of 2",
+                "North-South stay. East-West move up one table through the whole room. 2 copies of every board.",
+                "3 plays board 7 in rounds 2 and 5 (Law 15).",
+                "Another movement: Swiss pairs, 12 pairs, 1 round of 5 drawn",
+              ].map(said);
+              await loadWords("en");
+              return [...found, said("Boards stay.")];
+            }})()"""
+        )
+        assert told == [
+            "Howell skrócony (3/4), 8 stołów, 15 par (jedna pauzuje), 13 rund po 2",
+            "NS zostają. EW idą o stół w górę przez całą salę. Kopii każdego rozdania: 2.",
+            "3 gra rozdanie 7 w rundach 2 i 5 (przepis 15).",
+            "Inny ruch: Szwajcar par, 12 par, 1 runda po 5 losowanych",
+            "Boards stay.",
+        ]
+
         # the desk: every table has played board 1
         for cell in (one for one in one.cells() if one["board"] == 1):
             key = {name: cell[name] for name in ("section", "board", "ns", "ew")}

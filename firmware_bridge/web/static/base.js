@@ -111,12 +111,29 @@ export function told(prefix, code, text, values = {}) {
   return key in words ? t(key, values) : text || String(code);
 }
 
-// Short sentences of the program about seats and movements, phrase by phrase in the words of the page ("said.…" keys);
-// a phrase without words there stays as it is.
+// Sentences of the program about seats and movements in the words of the page: a whole sentence with its places ("said."
+// and its English words, {a} {b} ... where something stands), else phrase by phrase; what has no words there stays.
+let sentences = { of: "", list: [], phrases: null };
+function known() {
+  if (sentences.of === language) return sentences;
+  const keys = Object.keys(words).filter((key) => key.startsWith("said.")).map((key) => key.slice(5)).sort((a, b) => b.length - a.length), whole = (one) => one.includes("{") || one.endsWith(".");
+  const escaped = (one) => one.replace(/[.*+?^$()|[\]\\/]/g, "\\$&"), phrases = keys.filter((one) => !whole(one));
+  sentences = {
+    of: language, list: keys.filter(whole).map((one) => [new RegExp(`^${escaped(one).replace(/\{\w\}/g, "(.+?)")}$`), one.match(/\{\w\}/g) || [], words[`said.${one}`]]),
+    phrases: phrases.length ? new RegExp(`\\b(?:${phrases.map(escaped).join("|")})\\b`, "g") : null,
+  };
+  return sentences;
+}
+
 export function said(text) {
-  if (language === "en") return text;
-  const phrases = Object.keys(words).filter((key) => key.startsWith("said.")).map((key) => key.slice(5)).sort((a, b) => b.length - a.length);
-  return phrases.length ? text.replace(new RegExp(`\\b(?:${phrases.join("|")})\\b`, "g"), (found) => words[`said.${found}`]) : text;
+  if (language === "en" || !text) return text;
+  const parts = text.split(/\.\s+(?=[A-Z\d])/);
+  if (parts.length > 1) return parts.map((one, at) => said(at < parts.length - 1 ? `${one}.` : one)).join(" ");
+  for (const [pattern, places, found] of known().list) {
+    const match = pattern.exec(text);
+    if (match) return places.reduce((out, place, at) => out.replace(place, () => said(match[at + 1])), found);
+  }
+  return known().phrases ? text.replace(known().phrases, (found) => words[`said.${found}`]) : text;
 }
 
 export function languageChoice(changed) {
@@ -140,13 +157,13 @@ export function store(name, value) {
 
 export class ApiError extends Error {
   constructor(status, error) {
-    const whole = [error.where, error.what, error.next].filter(Boolean).join(" ");
+    const whole = [error.where, error.what, error.next].filter(Boolean).map(said).join(" ");
     // In English the service's own words, which know more; in other languages those for its code.
     const own = language === "en" && error.what;
     super(own ? whole : told("error", error.code, whole));
     this.status = status;
     this.code = error.code;
-    this.what = own ? error.what : told("error", error.code, error.what);
+    this.what = own ? error.what : told("error", error.code, said(error.what));
   }
 }
 

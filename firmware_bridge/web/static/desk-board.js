@@ -25,8 +25,12 @@ export async function boardsView() {
 
 const key = (p) => ({ section: p.section, board: p.board, ns: p.ns, ew: p.ew, play: p.play || 1 });
 
+// The result that the panel shows, and whether it still does: after an act it is shown anew, unless it was closed or left.
+let showing = { of: "", still: () => false };
+
 export async function openPlay(p) {
-  const mine = openPanel("…", h("p", { class: "soft" }, t("loading")));
+  const of = JSON.stringify(key(p)), mine = openPanel("…", h("p", { class: "soft" }, t("loading")));
+  showing = { of, still: mine };
   let view, recorded = "";
   try {
     view = await get(`/play?${new URLSearchParams(key(p))}`);
@@ -37,8 +41,8 @@ export async function openPlay(p) {
   if (view.hidden) { openPanel(title, h("p", { class: "note warn" }, t("desk.veiled-help"))); return; }
   const place = h("div", {}), codes = view.codes || { attention: [], warnings: [] };
   const offered = [...Object.entries(FORMS).map(([name, form]) => [name, { ...form, make: () => ruling(name, p, view, anew) }]), ...Object.entries(playForms)].filter(([, form]) => may(form.role || "assistant") && (!form.when || form.when(view)));
-  const anew = () => open() && openPlay(p);
-  const open = openPanel(title,
+  const anew = () => showing.of === of && showing.still() && openPlay(p);
+  const still = openPanel(title,
     h("p", { class: "row" }, h("strong", {}, view.text ? contractText(view.text) : t("desk.no-result")), stateTag(view.status)),
     view.attention.map((words, i) => h("p", { class: "note bad" }, told("attention", codes.attention[i], words))), view.warnings.map((words, i) => h("p", { class: "note warn" }, told("warning", codes.warnings[i], words))),
     view.claims.length > 1 || view.attention.length ? h("section", {}, h("h3", {}, t("desk.claims")), h("ul", {}, view.claims.map((c) => h("li", { class: "row" }, h("span", { class: "grow" }, t("table", { place: c.table }), ": ", c.text === "erased" ? t("desk.erased") : contractText(c.text), c.confirmed ? ` (${t("desk.accepted")})` : ""), may("assistant") ? doing(t("desk.this-one"), async () => { await act("choose", { ...key(p), claim: c.claim, seen: view.changes }); anew(); }) : ""))), may("assistant") ? doing(t("desk.right-as-is"), async () => { await act("leave", { ...key(p), seen: view.changes }); anew(); }) : "") : "",
@@ -46,6 +50,7 @@ export async function openPlay(p) {
     recorded,
     offered.length ? h("div", { class: "tabs" }, offered.map(([name, form]) => button(t(form.label), () => place.replaceChildren(form.make(p, view, anew)), "", { "data-form": name }))) : "", place,
     h("h3", {}, t("desk.what-happened")), h("ol", { class: "trail" }, view.events.map((e) => h("li", {}, h("strong", {}, told("event", e.kind, e.kind)), " ", contractText(e.text), " ", h("span", { class: "soft small" }, [e.actor, e.second, e.note, e.confirmed ? t("desk.accepted") : "", (e.wall || "").replace("T", " ").slice(0, 19)].filter(Boolean).join(" · ")), e.action && view.actions.includes(e.action) && e.kind !== "undone" && may("assistant") ? doing(t("desk.undo"), async () => { await act("undo", { action: e.action }); anew(); }, "plain") : ""))));
+  showing = { of, still };
 }
 
 // Auction and play, where tables record them.
@@ -87,7 +92,7 @@ function ruling(name, p, view, anew) {
 }
 
 // Who decides, and why; for every form that changes a result. signature(box) gives what was filled in.
-export const signatureFields = () => [field("actor", t("desk.your-name"), text({ value: D.actor, maxlength: 40 })), D.data.event.final ? field("second", t("desk.second-name"), text({ maxlength: 40 })) : "", field("note", t("desk.reason"), text({ maxlength: 300 }))];
+export const signatureFields = () => [field("actor", t("desk.your-name"), text({ value: D.actor, maxlength: 40 })), D.data.event.final ? field("second", t("desk.second-name"), text({ maxlength: 40 })) : "", field("note", t("desk.reason"), text({ maxlength: 300 }), "broad")];
 export function signature(box) {
   D.actor = box.querySelector("#actor").value.trim();
   store("actor", D.actor);

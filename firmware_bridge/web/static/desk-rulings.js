@@ -1,11 +1,11 @@
 // Rulings: made on a result, each with its effect before it counts; the list of them with appeals and undo; fouled boards;
 // how the event is scored; matches of teams; guests who turn out to be members.
-import { button, h, language, newestOnly, t } from "./base.js";
+import { button, h, newestOnly, said, t } from "./base.js";
 import { effectOf, openPlay, signature, signatureFields } from "./desk-board.js";
 import { act, addCard, addPlayForm, addView, again, closePanel, D, doing, field, get, letters, may, number, openPanel, post, previewOf, value } from "./desk.js";
 
 const typed = (more = {}) => h("input", { autocomplete: "off", ...more });
-const notes = (found) => (found.notes || []).map((words) => h("p", { class: "note warn", lang: "en" }, words));
+const notes = (found) => (found.notes || []).map((words) => h("p", { class: "note warn" }, said(words)));
 
 // A form that shows what it would do before it can be done: `name` of the act, its body, what follows.
 function decided(box, name, body, label, then) {
@@ -35,7 +35,7 @@ const SCORES = { score: ["r_score"], split: ["r_score_ns", "r_score_ew"], stands
 function rulingForm(p, view, anew) {
   const kind = h("select", {}, Object.keys(SCORES).map((x) => h("option", { value: x }, t(`desk.ruling-${x}`)))), inputs = h("div", { class: "fields" }), box = h("div", { class: "card" });
   const like = { placeholder: "60% +420, 40% -50", list: "averages" };
-  const fill = () => inputs.replaceChildren(...SCORES[kind.value].map((id) => field(id, t({ r_score: "score", r_score_ns: "NS", r_score_ew: "EW" }[id]), typed(like))));
+  const fill = () => inputs.replaceChildren(...SCORES[kind.value].map((id) => field(id, t({ r_score: "score", r_score_ns: "NS", r_score_ew: "EW" }[id]), typed(like), "broad")));
   const standing = (view.rulings || []).find((r) => r.counts && !r.forms.length);
   const body = () => {
     const given = { score: () => ({ score: value("r_score").trim() }), split: () => ({ score_ns: value("r_score_ns").trim(), score_ew: value("r_score_ew").trim() }), stands: () => ({ stands: true }), none: () => ({ score: "not played" }) }[kind.value]();
@@ -43,7 +43,7 @@ function rulingForm(p, view, anew) {
   };
   kind.addEventListener("change", fill);
   fill();
-  box.append(h("h3", {}, t("desk.form-ruling")), h("p", { class: "soft small" }, t("desk.ruling-help")), h("div", { class: "fields" }, field("r_kind", t("desk.ruling-what"), kind)), inputs, h("datalist", { id: "averages" }, ["AVE+", "AVE", "AVE-", "AVE+/AVE-", "AVE-/AVE+"].map((v) => h("option", { value: v }))),
+  box.append(h("h3", {}, t("desk.form-ruling")), h("p", { class: "soft small" }, t("desk.ruling-help")), h("div", { class: "fields" }, field("r_kind", t("desk.ruling-what"), kind, "broad")), inputs, h("datalist", { id: "averages" }, ["AVE+", "AVE", "AVE-", "AVE+/AVE-", "AVE-/AVE+"].map((v) => h("option", { value: v }))),
     h("div", { class: "fields" }, lawFields(standing?.ruling), signatureFields()), ...decided(box, "ruling", body, t("desk.confirm-ruling"), anew).flat(9));
   setTimeout(() => box.querySelector("select")?.focus());
   return box;
@@ -82,7 +82,7 @@ function rulingLine(r) {
     if (r.play && !r.hidden) tools.push(button(t("desk.open"), () => openPlay(r.play)));
     if (last) tools.push(...doing(t("desk.take-back"), async () => { await act("undo", { action: last.action, ...second() }); await again("rulings"); }, "", { "data-undo-ruling": r.ruling }));
   }
-  return h("li", { class: "row", "data-ruling": r.ruling }, h("span", { class: r.counts || r.state === "proposed" ? "grow" : "grow soft struck" }, h("strong", {}, `${r.ruling}. `), h("span", { class: `tag ${kind}` }, t(`ruling.${r.state}`)), " ", t("desk.law-n", { law: r.law }), ` ${authority(r)}`, h("span", { lang: language === "en" ? null : "en" }, `: ${r.text}`), ` ${r.reason}`,
+  return h("li", { class: "row", "data-ruling": r.ruling }, h("span", { class: r.counts || r.state === "proposed" ? "grow" : "grow soft struck" }, h("strong", {}, `${r.ruling}. `), h("span", { class: `tag ${kind}` }, t(`ruling.${r.state}`)), " ", t("desk.law-n", { law: r.law }), ` ${authority(r)}`, h("span", {}, `: ${said(r.text)}`), ` ${r.reason}`,
     h("span", { class: "soft small" }, ` ${r.steps.map((s) => `${t(`ruling.${s.state}`)}: ${[s.by, s.second].filter(Boolean).join(" + ")}`).join(" · ")}`)), tools);
 }
 const authority = (r) => (r.authority === "committee" ? `(${t("desk.committee")})` : "");
@@ -98,7 +98,7 @@ function stepForm(r, name, label) {
   const box = h("div", {});
   const body = () => { const { note, ...who } = signature(box); return { ruling: r.ruling, ...who, ...(note ? { reason: note } : {}) }; };
   box.append(h("div", { class: "fields" }, signatureFields()), ...decided(box, name, body, t(label), async () => { if (box.isConnected) closePanel(); await again("rulings"); }).flat(9));
-  openPanel(`${t(label)}: ${r.ruling}`, h("p", { lang: "en" }, r.text), box);
+  openPanel(`${t(label)}: ${r.ruling}`, h("p", {}, said(r.text)), box);
 }
 
 function appealForm(r) {
@@ -110,7 +110,7 @@ function appealForm(r) {
     await again("rulings");
   };
   box.append(h("div", { class: "fields" }, letters().length > 1 ? field("a_section", t("desk.section-label"), h("select", {}, letters().map((l) => h("option", {}, l)))) : "", field("a_pair", t("desk.contestant"), number("a_pair")), h("label", {}, agreed, ` ${t("desk.agreed")}`), signatureFields()), h("p", { class: "row" }, doing(t("desk.appeal"), send, "primary", { id: "sendappeal" })));
-  openPanel(`${t("desk.appeal")}: ${r.ruling}`, h("p", { lang: "en" }, r.text), box);
+  openPanel(`${t("desk.appeal")}: ${r.ruling}`, h("p", {}, said(r.text)), box);
 }
 
 // --- fouled boards -----------------------------------------------------------------------------------------------

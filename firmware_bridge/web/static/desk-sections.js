@@ -27,8 +27,8 @@ const rows = [{ source: "named", text: "mitchell:7x4,missing=ew", boards: "", fi
 function sectionRow(row, at) {
   const set = (key) => (e) => { row[key] = e.target.value; };
   const what = {
-    named: () => field(`sec_text_${at}`, t("desk.movement-text"), h("input", { value: row.text, maxlength: 200, list: "movementkinds", oninput: set("text") })),
-    file: () => field(`sec_file_${at}`, t("desk.movement-file"), h("input", { type: "file", accept: ".yaml,.yml,.csv", onchange: (e) => { row.file = e.target.files[0] || null; } })),
+    named: () => field(`sec_text_${at}`, t("desk.movement-text"), h("input", { value: row.text, maxlength: 200, list: "movementkinds", oninput: set("text") }), "broad"),
+    file: () => field(`sec_file_${at}`, t("desk.movement-file"), h("input", { type: "file", accept: ".yaml,.yml,.csv", onchange: (e) => { row.file = e.target.files[0] || null; } }), "broad"),
     pairs: () => field(`sec_text_${at}`, t("desk.pairs"), h("input", { type: "number", min: 3, max: 200, value: row.text, oninput: set("text") })),
     later: () => h("p", { class: "soft" }, t("desk.source-later-help")),
   };
@@ -56,7 +56,7 @@ async function sectionsCard() {
   const [kinds, events] = await Promise.all([get("/setup/kinds"), get("/setup/events")]);
   const list = h("div", {}), seen = h("div", { "aria-live": "polite" });
   const fill = () => list.replaceChildren(...rows.map(sectionRow));
-  const line = (one) => h("li", { lang: "en" }, one.movement ? `${one.name}: ${one.movement}, ${one.boards}` : `${one.name}: ${t("desk.source-later")}`, h("ul", { class: "soft" }, (one.warnings || []).slice(0, 4).map((w) => h("li", {}, w))));
+  const line = (one) => h("li", {}, one.movement ? `${one.name}: ${said(one.movement)}, ${one.boards}` : `${one.name}: ${t("desk.source-later")}`, h("ul", { class: "soft" }, (one.warnings || []).slice(0, 4).map((w) => h("li", {}, said(w)))));
   const check = async () => seen.replaceChildren(h("ul", {}, (await post("/setup/check", { sections: await described() })).map(line)));
   const options = () => {
     const own = eventOptions(), scoring = value("sec_method");
@@ -68,7 +68,7 @@ async function sectionsCard() {
     h("div", { class: "fields" }, field("sec_method", t("desk.scoring"), select("sec_method", SCORINGS, (v) => t(v ? `method.${v}` : "desk.as-above"))), field("sec_scale", t("desk.scale"), select("sec_scale", SCALES, (v) => t(`desk.scale-${v}`))), field("sec_profile", t("desk.profile"), select("sec_profile", PROFILES, (v) => v.toUpperCase()))),
     h("div", { class: "boxes" }, h("label", {}, h("input", { type: "checkbox", id: "sec_across" }), ` ${t("setting.across")}`), h("label", {}, h("input", { type: "checkbox", id: "sec_knockout" }), ` ${t("desk.knockout")}`)),
     h("p", { class: "row" }, doing(t("desk.check-sections"), check, "", { id: "checksections" }), doing(t("desk.begin-sections"), async () => startEvent({ ...options(), sections: await described() }), "primary", { id: "beginsections" })), seen,
-    events.length ? h("p", { class: "row" }, field("earlier", t("desk.like-earlier"), h("select", {}, events.map((e) => h("option", { value: e.event }, `${e.name}: ${e.movements.join(", ")}`)))), doing(t("desk.same-again"), () => startEvent({ again: value("earlier"), settings: {} }), "", { id: "againearlier" })) : "");
+    events.length ? h("p", { class: "row" }, field("earlier", t("desk.like-earlier"), h("select", {}, events.map((e) => h("option", { value: e.event }, `${e.name}: ${e.movements.map(said).join(", ")}`)))), doing(t("desk.same-again"), () => startEvent({ again: value("earlier"), settings: {} }), "", { id: "againearlier" })) : "");
 }
 
 // --- Swiss -------------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ function movementCard() {
   const { place, look, seen } = previewOf(box, async () => post("/setup/movement/preview", await body()), (found) => [h("p", {}, `${said(found.movement)}, ${found.boards}`), h("ul", {}, [...found.unbound, ...(found.problems || []), ...(found.orphans || [])].slice(0, 12).map((w) => h("li", {}, said(w))))]);
   const change = async () => { await post("/setup/movement", { ...(await body()), ...(seen()?.version ? { seen: seen().version } : {}) }); await again("plan"); };
   box.append(h("h2", {}, t("plan.replanned")), h("p", { class: "soft" }, t("desk.movement-help")),
-    h("div", { class: "fields" }, field("mv_section", t("desk.section-label"), h("input", { value: letters()[0], maxlength: 3 })), field("mv_text", t("desk.movement-text"), h("input", { maxlength: 200 })), field("mv_file", t("desk.movement-file"), h("input", { type: "file", accept: ".yaml,.yml,.csv" })), field("mv_boards", t("desk.own-boards"), h("input", { maxlength: 200, placeholder: "17-32" }))),
+    h("div", { class: "fields" }, field("mv_section", t("desk.section-label"), h("input", { value: letters()[0], maxlength: 3 })), field("mv_text", t("desk.movement-text"), h("input", { maxlength: 200 }), "broad"), field("mv_file", t("desk.movement-file"), h("input", { type: "file", accept: ".yaml,.yml,.csv" }), "broad"), field("mv_boards", t("desk.own-boards"), h("input", { maxlength: 200, placeholder: "17-32" }))),
     h("label", {}, h("input", { type: "checkbox", id: "mv_anyway" }), ` ${t("desk.results-outside")}`),
     h("p", { class: "row" }, doing(t("desk.preview"), look), doing(t("desk.set-movement"), change, "primary", { id: "setmovement" })), place);
   return box;

@@ -23,7 +23,7 @@ export async function setupView() {
     running ? h("p", { class: "note warn" }, h("label", {}, h("input", { type: "checkbox", id: "instead" }), ` ${t("desk.instead", { name: D.data.event.name })}`)) : "",
     before ? h("div", { class: "note row" }, h("span", { class: "grow" }, t("desk.last-time", { name: before.name, movements: before.movements.map(said).join(", ") })), doing(t("desk.same-again"), () => startEvent({ again: true }), "", { id: "again" })) : "",
     h("div", { class: "fields" },
-      broad(field("eventname", t("desk.name"), h("input", { value: today, maxlength: 80 }))), field("pairs", t("desk.pairs-each"), number("pairs", { min: 3, max: 200, value: 12 })), field("sections", t("desk.sections"), number("sections", { max: 26, value: 1 })),
+      field("eventname", t("desk.name"), h("input", { value: today, maxlength: 80 }), "broad"), field("pairs", t("desk.pairs-each"), number("pairs", { min: 3, max: 200, value: 12 })), field("sections", t("desk.sections"), number("sections", { max: 26, value: 1 })),
       field("start", t("desk.first-board"), time(clock)), field("finish", t("desk.finish"), time(later)),
       field("pace", t("desk.pace"), number("pace", { min: 3, max: 20, value: 7 })), field("boardcount", t("desk.at-hand"), number("boardcount", { min: 2, max: 99 })),
       field("method", t("desk.scoring"), h("select", {}, METHODS.map((v) => h("option", { value: v }, t(`method.${v}`))))),
@@ -31,8 +31,6 @@ export async function setupView() {
       field("pair", t("desk.i-play"), h("input", { maxlength: 5, placeholder: "A7" })), field("pin", t("desk.table-pin"), h("input", { maxlength: 4, inputmode: "numeric", autocomplete: "off" }))),
     h("p", { class: "row" }, doing(t("desk.propose"), offer, "primary", { id: "propose" }))), place];
 }
-
-const broad = (element) => Object.assign(element, { className: "broad" });
 
 function proposal(p, first) {
   const line = (key, values = p) => h("li", {}, t(key, values));

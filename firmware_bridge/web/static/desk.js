@@ -68,7 +68,7 @@ export function previewOf(box, ask, show, changed = () => {}) {
   return { place, look, seen: () => shown };
 }
 
-export const field = (id, label, element) => h("div", {}, h("label", { for: id }, label), Object.assign(element, { id }));
+export const field = (id, label, element, kind = null) => h("div", { class: kind }, h("label", { for: id }, label), Object.assign(element, { id }));
 export const value = (id) => document.getElementById(id)?.value ?? "";
 export const number = (id, more = {}) => h("input", { type: "number", min: 1, id, ...more });
 

@@ -87,7 +87,7 @@ export function fieldsOf(s) {
 }
 export function plainText(f) {
   if (f.kind === KIND.passed) return t("pass");
-  if (f.kind === KIND.notPlayed) return "—";
+  if (f.kind === KIND.notPlayed) return t("not-played");
   return `${f.level}${"♣♦♥♠"[f.strain - 1] || "NT"}${"X".repeat(f.doubling)} ${SEATS[f.declarer]} ${relative(f)}`;
 }
 export const acceptor = (s, r) => (s.kind === KIND.played && s.declarer % 2 ? r.ns : r.ew);
