@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dealer.bulk import BulkDeals, Masks, pack_hands
 from dealer.bulk_check import verify_bulk
 from dealer.formats.collect import Collector
-from dealer.formats.pbn import read_escape_line
+from dealer.formats.pbn_games import read_escape_line
 from dealer.generate import MAX_BOARD_NUMBER, Origin
 
 MAX_BYTES = 4 * 1024**3

@@ -27,7 +27,8 @@ _BOARD = re.compile(
     re.IGNORECASE,
 )
 _ROOM = re.compile(r"\s*[oc]?(\d{1,8})\b", re.IGNORECASE)
-_DEAL = re.compile(r"s[akqjt0-9]*h[akqjt0-9]*d[akqjt0-9]*c[akqjt0-9]*,\s*s[akqjt0-9]*h", re.IGNORECASE)
+_RANKS = "[akqjt0-9]{0,14}"
+_DEAL = re.compile(f"s{_RANKS}h{_RANKS}d{_RANKS}c{_RANKS},\\s*s{_RANKS}h", re.IGNORECASE)
 _LINK = re.compile(r"[?&]lin=([A-Za-z]{2})\Z")
 _ESCAPED = re.compile(r"%7C|%2C", re.IGNORECASE)
 

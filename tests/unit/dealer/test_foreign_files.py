@@ -302,7 +302,7 @@ def test_verify_output_says_how_many_boards_it_has():
 SAMPLES = {name: write_deals(BOARDS, name) for name in ("pbn", "lin", "csv", "json", "dlm", "dup")}
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(name=st.sampled_from(sorted(SAMPLES)), seed=st.integers(0, 2**32))
 def test_one_wrong_byte_never_makes_a_board_vanish(name, seed):
     """After one byte is changed, lost, doubled or exchanged, every board is there or something is refused."""
