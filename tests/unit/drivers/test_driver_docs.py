@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from drivers_fakes import HOST, FakeDevice
 import drivers.registry as registry
 from dealer.formats.api import WriteOptions, format_named
 from dealer.generate import new_set
-from drivers.api import Armed, BoardInserted, CardPassed, Connected, Disconnected, JobDone
+from drivers.api import Armed, BoardInserted, CardPassed, CommandReason, Connected, Disconnected, JobDone
 from drivers.gpio_machine.settings import parse_settings
 from drivers.gpio_machine.strobe_reader import make
 from drivers.registry import check_url, open_machine
@@ -136,6 +137,8 @@ def test_the_driver_of_the_page_deals_a_board(example):
             await machine.connect(60)
             assert isinstance(await machine.next_event(), Connected)
             assert isinstance(await machine.next_event(), BoardInserted)
+            wrong = await machine.arm(replace(order, digest=bytes(8)))
+            assert wrong.reason is CommandReason.WRONG_DIGEST
             assert (await machine.arm(order)).ok
             assert (await machine.start(order)).ok
             cards = [await machine.next_event() for _ in range(52)]
