@@ -196,12 +196,14 @@ def of_table_and_board(connection: Connection, event: str, section: str, table: 
     return _current(connection, sql, (event, section, table, board))
 
 
-def of_board(connection: Connection, event: str, board: int) -> list[CurrentResult]:
-    """The projection's rows of a board, in all sections."""
+def of_board(connection: Connection, event: str, board: int, section: str | None = None) -> list[CurrentResult]:
+    """The projection's rows of a board, in all sections or in one."""
     sql = (
         "SELECT section, board, ns, ew, play, content, status, attention, warnings, ruled, claims, round, place,"
         " changes, number FROM current_result WHERE event = ? AND board = ?"
     )
+    if section is not None:
+        return _current(connection, sql + " AND section = ?", (event, board, section))
     return _current(connection, sql, (event, board))
 
 

@@ -15,6 +15,7 @@ from terminals.interop.data_connector.people import LeftSeats, put_players, put_
 from terminals.interop.data_connector.program_settings import with_program_settings
 from terminals.interop.data_connector.queues import PROGRAM, advance, call_key
 from terminals.interop.data_connector.result_rows import (
+    Place,
     Section,
     from_dtos,
     is_known,
@@ -57,6 +58,7 @@ def put_results(context: Context) -> Answer:
     director = Director(context.connection, setup, By(PROGRAM, note=context.request.club[:100], wall=context.wall))
     current = results.current(context.connection, structure.event)
     there = {row.play for row in current}
+    stands = _by_place(structure, current)
     boards: dict[tuple[str, int, int, int], list[Dto]] = {}
     for dto in rows:
         section = context.section(structure, dto["SectionLetters"])
@@ -72,27 +74,34 @@ def put_results(context: Context) -> Answer:
     messages = []
     for (letters, table, _, board), told in boards.items():
         section = context.section(structure, letters)
-        words = _put_board(context, director, section, told, current)
+        words = _put_board(context, director, section, told, stands.get(_place(section, told[-1]), ()))
         if words:
             messages.append(Message(f"Board {board}: {words}", section_number(section.letter), table))
     advance(context.connection, structure)
     return Answer(ok("Results were taken."), messages=tuple(messages))
 
 
+def _place(section: Section, dto: Dto) -> str:
+    return Place(dto["RoundNumber"], dto["TableNumber"], dto["BoardNumber"]).key(section.letters)
+
+
+def _by_place(structure: Structure, current: Sequence[CurrentResult]) -> dict[str, list[CurrentResult]]:
+    """The results that stand, by where the program has them: programs send thousands in one message."""
+    sections = {section.letter: section for section in structure.sections()}
+    out: dict[str, list[CurrentResult]] = {}
+    for row in current:
+        section = sections.get(row.play.section)
+        if section is not None and row.content is not None:
+            place = place_of(section, row.play, row.round, row.table)
+            out.setdefault(place.key(section.letters), []).append(row)
+    return out
+
+
 def _put_board(
-    context: Context, director: Director, section: Section, rows: Sequence[Dto], current: Sequence[CurrentResult]
+    context: Context, director: Director, section: Section, rows: Sequence[Dto], there: Sequence[CurrentResult]
 ) -> str:
-    """Give one board its result; words for its table, "" when nothing changed."""
+    """Give one board its result; words for its table, "" when nothing changed. there: what stands in its place."""
     last = rows[-1]
-    key = f"{section.letters}/{last['TableNumber']}/{last['RoundNumber']}/{last['BoardNumber']}"
-    there = [
-        row
-        for row in current
-        if row.play.section == section.letter
-        and row.play.board == last["BoardNumber"]
-        and row.content is not None
-        and place_of(section, row.play, row.round, row.table).key(section.letters) == key
-    ]
     if last["IsDeleted"]:
         for row in there:
             director.erase(row.play)

@@ -132,14 +132,17 @@ def _left(
 ) -> Told | None:
     """The last other result at the same table, round and board, after one of them is gone."""
     found: tuple[int, Told] | None = None
-    for row in results.current(connection, structure.event):
+    for row in results.of_board(connection, structure.event, event.play.board, event.play.section):
         play = row.play
-        if (play.section, play.board) != (event.play.section, event.play.board) or play == event.play:
+        if play == event.play or play.play != 1:
+            continue
+        planned = place_of(section, play, 0, 0)
+        if planned.round and (planned.round, planned.table) != (place.round, place.table):
             continue
         state = _state(connection, structure, play, event.number, histories)
         here = place_of(section, play, state.round, state.table)
         same = (here.round, here.table) == (place.round, place.table)
-        if same and state.content is not None and play.play == 1 and (found is None or state.number > found[0]):
+        if same and state.content is not None and (found is None or state.number > found[0]):
             found = state.number, to_dto(section, structure.session_of(section), play, state.content, here)
     return None if found is None else found[1]
 

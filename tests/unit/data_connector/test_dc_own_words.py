@@ -33,7 +33,7 @@ from terminals.result import (
     PassedOut,
     Played,
 )
-from terminals.store import table_events
+from terminals.store import results, table_events
 from terminals.store.data_connector import restore_queues
 from terminals.store.table_events import TableEvent, TableEventKind
 from terminals.store.values import PlayKey, RecordKey
@@ -99,6 +99,28 @@ def test_the_desk_hears_when_a_ruling_that_can_not_be_told_is_replaced(host: Hos
     assert sum("replaced" in text and "board 1" in text for text in host.alarms()) == 1
     ok(client.send_results(events.SESSION, [events.a_result(1, 1, 1, 1, 2, total_tricks=7)]))
     assert sum("replaced" in text for text in host.alarms()) == 1
+
+
+def test_many_results_in_one_message_are_looked_up_once(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs send, send again and erase thousands; tables wait while each of them is compared with all others."""
+    client = a_client(host)
+    ok(client.initialize(full_event()))
+    looked: list[int] = []
+    real = results.current
+    monkeypatch.setattr(results, "current", lambda *words, **more: looked.append(1) or real(*words, **more))
+    boards = [
+        (t, r, *row) for t, rows in enumerate(events.howell_two(), start=1) for r, row in enumerate(rows, start=1)
+    ]
+    every = [events.a_result(t, r, board, ns, ew) for t, r, ns, ew, low, high in boards for board in (low, high)]
+    counts = []
+    for sent in (every[:1], every, every, every[:1]):
+        for erased in (False, True):
+            for one in sent:
+                one.is_deleted = erased
+            looked.clear()
+            ok(client.send_results(events.SESSION, sent))
+            counts.append(len(looked))
+    assert len(set(counts)) == 1, counts
 
 
 def test_a_correction_comes_behind_older_news_of_its_board(host: Host) -> None:
