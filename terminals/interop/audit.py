@@ -157,7 +157,7 @@ class _Audit:
             ),
             profile=base.name,
             changes=changes,
-            method=self.event.team_method.value if self.event.matches else self.event.method.value,
+            method=(self.event.team_method if self.event.kind is EventKind.TEAMS else self.event.method).value,
             explanation=best,
             notes=(*self.notes, *matches.notes, *rounds.notes),
         )

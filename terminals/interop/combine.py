@@ -83,8 +83,10 @@ def combine_sessions(
 
 def _setups(events: Sequence[ExchangeEvent], profile: Profile | None) -> list[SessionSetup]:
     for event in events:
-        if event.kind is EventKind.TEAMS or event.matches:
-            raise EntryError("Team matches are not put together here.", code="not-supported")
+        if event.kind is EventKind.TEAMS or event.matches or any(one.in_vps for one in event.entrants):
+            raise EntryError(
+                "Team matches and rounds in victory points are not put together here.", code="not-supported"
+            )
     if len({(event.method, event.kind) for event in events}) != 1:
         raise EntryError("The files are scored in different ways.", code="different-scoring")
     setups = [setup_of(event, profile) for event in events]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dealer.board import vulnerability_of
 from dealer.cards import Suit, rank_of, suit_of
 from terminals.interop.adjusted_note import assigned_words, without_adjusted
 from terminals.interop.exchange import Entrant, EventKind, ExchangeEvent, ExchangeLine
 from terminals.interop.print_sheet import MARGIN, Sheet, TableColumn
-from terminals.interop.publish import ranked
+from terminals.interop.publish import rankings
 from terminals.result import Artificial, Assigned, PassedOut, Played
 from terminals.scoring.boards import Method
 from terminals.scoring.lines import Contestant, LineKey
 from terminals.scoring.rounding import decimal_text
 from terminals.scoring.teams import TeamMethod
 
+_TOTAL = "Total"
 _POINT_NAMES = {
     Method.MATCHPOINTS: "MP",
     Method.BUTLER: "IMP",
@@ -44,10 +46,11 @@ def _side_label(contestants: Sequence[Contestant], event: ExchangeEvent) -> str:
     return "+".join(_label(one, event) for one in contestants)
 
 
-def _total_name(event: ExchangeEvent) -> str:
-    if event.kind is EventKind.TEAMS or event.match_scoring:
+def _total_name(event: ExchangeEvent, entrants: Sequence[Entrant]) -> str:
+    if event.kind is EventKind.TEAMS:
         return {"VPS": "VP", "VP": "VP", "IMPS": "IMPs"}.get(event.match_scoring.upper(), "Points")
-    return _TOTAL_NAMES[event.method]
+    names = {"VP" if one.in_vps else _TOTAL_NAMES[event.method] for one in entrants}
+    return names.pop() if len(names) == 1 else _TOTAL
 
 
 def _point_name(event: ExchangeEvent) -> str:
@@ -74,24 +77,22 @@ def _match_points(event: ExchangeEvent) -> dict[tuple[LineKey, bool], str]:
 def ranking_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
     """The ranking of every winner group, in the order of the event."""
     sheet = Sheet(event.title or "Ranking", page=page, subtitle=_subtitle(event))
-    groups = ranked(event.entrants)
     with_master_points = any(one.master_points is not None for one in event.entrants)
     with_penalties = any(one.adjustment is not None and one.adjustment.value for one in event.entrants)
-    total = _total_name(event)
     fixed = [
         TableColumn("Place", 40, "right"),
         TableColumn("No.", 40, "right"),
         TableColumn("Names", 0),
         TableColumn("Boards", 42, "right"),
         *([TableColumn("Adj.", 50, "right")] if with_penalties else []),
-        TableColumn(total, 56, "right"),
+        TableColumn(_TOTAL, 56, "right"),
         *([TableColumn("Master points", 70, "right")] if with_master_points else []),
     ]
     names = sheet.inner - sum(column.width for column in fixed)
     columns = [TableColumn(one.title, names) if one.title == "Names" else one for one in fixed]
-    for group in groups:
-        if len(groups) > 1 and group:
-            sheet.heading({"NS": "North-South", "EW": "East-West"}.get(group[0].direction, ""))
+    for title, group in rankings(event.entrants):
+        if title:
+            sheet.heading(title)
         rows = []
         for one in group:
             row = [
@@ -105,7 +106,8 @@ def ranking_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
             if with_master_points:
                 row.append(one.master_points.text if one.master_points is not None else "")
             rows.append(row)
-        sheet.table(columns, rows)
+        total = _total_name(event, group)
+        sheet.table([replace(one, title=total) if one.title == _TOTAL else one for one in columns], rows)
     return sheet.finish()
 
 
@@ -229,14 +231,16 @@ def scorecards_pdf(event: ExchangeEvent, *, page: str = "a4", only: Sequence[Con
         for one, _ in own:
             _remark(sheet, f"Board {one.line.board}", one)
         if entrant.adjustment is not None and entrant.adjustment.value:
-            _below(sheet, f"Penalties and bonuses: {entrant.adjustment.text}")
+            rounds = entrant.in_vps or event.kind is EventKind.TEAMS
+            what = "Byes, penalties and the like" if rounds else "Penalties and bonuses"
+            _below(sheet, f"{what}: {entrant.adjustment.text}")
     return sheet.finish()
 
 
 def _card_title(entrant: Entrant, event: ExchangeEvent) -> str:
     parts = [_label(entrant.contestant, event), entrant.direction, entrant.names]
     if entrant.total is not None:
-        parts.append(f"{entrant.total.text} {_total_name(event)}")
+        parts.append(f"{entrant.total.text} {_total_name(event, [entrant])}")
     if entrant.place:
         parts.append(f"place {entrant.place}")
     return "   ".join(part for part in parts if part)

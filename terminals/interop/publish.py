@@ -137,8 +137,39 @@ def credited(line: ResultLine) -> ResultLine:
 
 
 def ranked(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
-    """Entrants by winner group: North-South and East-West apart when directions are given, else together."""
-    directions = sorted({one.direction for one in entrants if one.direction}, reverse=True)
-    if len(directions) < 2:
+    """Entrants by winner group: North-South and East-West apart when directions are given, else together.
+
+    Those without a direction, a section with one winner beside one with two, are a group of their own.
+    """
+    found = {one.direction for one in entrants}
+    if not {"NS", "EW"} <= found:
         return [list(entrants)]
-    return [[one for one in entrants if one.direction == direction] for direction in directions]
+    return [
+        [one for one in entrants if one.direction == direction] for direction in ("NS", "EW", "") if direction in found
+    ]
+
+
+_SIDES = {"NS": "North-South", "EW": "East-West"}
+
+
+def rankings(entrants: Sequence[Entrant]) -> list[tuple[str, list[Entrant]]]:
+    """Every ranking with its title, "" where it is the only one; sections that were ranked apart are told by their
+    places: each has a first one of its own."""
+    out = []
+    for group in ranked(entrants):
+        sections: dict[str, list[Entrant]] = {}
+        for one in group:
+            sections.setdefault(one.of_section, []).append(one)
+        side = _SIDES.get(group[0].direction, "") if group else ""
+        if len(sections) > 1 and all(map(_led, sections.values())):
+            out += [(f"Section {name} {side}".strip(), own) for name, own in sorted(sections.items())]
+        else:
+            many = sections.keys() != {one.of_section for one in entrants}
+            out.append((side or (f"Section {', '.join(sorted(sections))}" if many else ""), group))
+    return out if len(out) > 1 else [("", group) for _, group in out]
+
+
+def _led(section: Sequence[Entrant]) -> bool:
+    """Somebody is first here, and shares that place with nobody of another section."""
+    first = [one for one in section if one.place.strip(" =") == "1"]
+    return len(first) > 1 or (len(first) == 1 and "=" not in first[0].place)

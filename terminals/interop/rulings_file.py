@@ -63,8 +63,12 @@ class Written:
 
 def read_rulings(text: str, where: str, event: ExchangeEvent, profile: Profile) -> list[Written]:
     """The rulings of a file, ``[[ruling]]`` tables, about results of ``event``. Raises EntryError naming the key."""
-    if event.kind is EventKind.TEAMS or event.matches:
-        raise EntryError("Rulings in a file are for pairs and individuals, not for team matches.", where=where)
+    if event.kind is EventKind.TEAMS or event.matches or any(one.in_vps for one in event.entrants):
+        raise EntryError(
+            "Rulings in a file are for pairs and individuals ranked by their boards, not for team matches or rounds.",
+            where=where,
+            next_step="Rule on them in the running event: td ruling.",
+        )
     data = parse_toml(text, where)
     unknown = sorted(set(data) - {"ruling"})
     tables = data.get("ruling", [])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from firmware_bridge.errors import EntryError
-from terminals.interop.exchange import ExchangeEvent
+from terminals.interop.exchange import EventKind, ExchangeEvent
 from terminals.movement.model import Movement
 from terminals.movement.swiss import SWISS_PAIRS
 from terminals.scoring.boards import Method
@@ -39,7 +39,7 @@ def swiss_standing(
     Raises EntryError for another movement, results that it does not have, total points, and a match length without a
     published scale.
     """
-    if movement.kind != SWISS_PAIRS or event.method is Method.AGGREGATE or event.matches:
+    if movement.kind != SWISS_PAIRS or event.method is Method.AGGREGATE or event.kind is EventKind.TEAMS:
         raise EntryError("This needs a swiss-pairs movement and results by matchpoints or IMPs.", code="not-supported")
     where = {(board, s.ns, s.ew): s.round for s in movement.seatings for board in s.boards}
     lines: dict[int, list[ResultLine]] = {}

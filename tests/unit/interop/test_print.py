@@ -15,14 +15,15 @@ from interop_teams import round_robin
 
 from firmware_bridge.errors import EntryError
 from terminals.interop.adjusted_note import assigned_words
-from terminals.interop.exchange import ExchangeEvent, Published
+from terminals.interop.exchange import Entrant, ExchangeEvent, Published
 from terminals.interop.print_results import ranking_pdf, scorecards_pdf, travellers_pdf
 from terminals.interop.print_sheet import PAGE_SIZES, Sheet, TableColumn
-from terminals.interop.publish import EventInfo
+from terminals.interop.publish import EventInfo, rankings
 from terminals.interop.slip_session import PaperSession
 from terminals.interop.slips import Slip, by_round, slips_pdf
 from terminals.movement.catalog import build
 from terminals.result import Assigned
+from terminals.scoring.lines import Contestant
 
 EVENT = published(with_rulings(mitchell(9, 9, 3)))
 SLIPS = [Slip("A", table, turn, str(table), str(table + 20), (1, 2, 3)) for turn in (2, 1) for table in range(1, 10)]
@@ -49,6 +50,37 @@ def test_pages_have_the_size_that_was_asked_for(printer, page: str) -> None:  # 
     box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+)", pdf)
     assert box is not None
     assert (float(box.group(1)), float(box.group(2))) == pytest.approx(PAGE_SIZES[page], abs=0.01)
+
+
+def entrant(name: str, place: str, direction: str = "") -> Entrant:
+    return Entrant(Contestant(name[0], int(name[1:])), name, direction=direction, place=place)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("A1 1, A2 2", [("", "A1 A2")]),
+        ("A1 1 NS, A2 2 NS, A3 1 EW, A4 2 EW", [("North-South", "A1 A2"), ("East-West", "A3 A4")]),
+        ("A1 1, A2 2, B1 1, B2 2", [("Section A", "A1 A2"), ("Section B", "B1 B2")]),
+        ("A1 1, B1 2, A2 3, B2 4", [("", "A1 B1 A2 B2")]),
+        ("A1 1=, B1 1=, A2 3, B2 4", [("", "A1 B1 A2 B2")]),
+        ("A1 1=, A2 1=, B1 1, B2 2", [("Section A", "A1 A2"), ("Section B", "B1 B2")]),
+        ("A1 1 NS, A2 1 EW, B1 1, B2 2", [("North-South", "A1"), ("East-West", "A2"), ("Section B", "B1 B2")]),
+        (
+            "A1 1 NS, A2 1 EW, B1 1 NS, B2 1 EW",
+            [
+                ("Section A North-South", "A1"),
+                ("Section B North-South", "B1"),
+                ("Section A East-West", "A2"),
+                ("Section B East-West", "B2"),
+            ],
+        ),
+        ("A1 1 NS, A2 1 EW, B1 2 NS, B2 2 EW", [("North-South", "A1 B1"), ("East-West", "A2 B2")]),
+    ],
+)
+def test_every_ranking_has_its_title_and_nobody_is_left_out(given: str, wanted: list[tuple[str, str]]) -> None:
+    entrants = [entrant(*one.split()) for one in given.split(", ")]
+    assert [(title, " ".join(one.label for one in group)) for title, group in rankings(entrants)] == wanted
 
 
 def test_an_unknown_page_size_is_refused() -> None:

@@ -12,8 +12,13 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from web_fakes import Client, service
 
+from firmware_bridge.errors import EntryError
 from terminals.interop.audit import audit_event
+from terminals.interop.combine import combine_sections
 from terminals.interop.result_files import parse_results
+from terminals.interop.rulings_file import read_rulings
+from terminals.interop.swiss_pairs import swiss_standing
+from terminals.scoring.profile_file import load_profile
 from terminals.settings import EventSettings
 
 BY = {"actor": "Anna", "reason": "as agreed"}
@@ -116,5 +121,27 @@ def test_teams_with_a_bye_points_carried_over_an_award_and_a_penalty_audit_clean
                 report = audit_event(parse_results((await client.get(f"/files/{kind}")).content))
                 assert report.equal, (kind, report.total_mismatches)
                 assert report.totals_checked == 8 + 5
+
+    asyncio.run(run())
+
+
+def test_swiss_pairs_of_the_desk_go_on_on_paper(tmp_path: Path) -> None:
+    """The file of the desk can be ranked with its movement, and is not taken for one of a whole session."""
+
+    async def run() -> None:
+        async with service(tmp_path, "swiss-pairs:6x6", EventSettings(confirm=False)) as client:
+            await play(client, "A", 1, random.Random(1))
+            movement = client.desk.setup.sections[0].movement
+            assert movement is not None
+            event = parse_results((await client.get("/files/json")).content)
+            shown = {one.contestant.number: one.total.value for one in event.entrants if one.total is not None}
+            standing = swiss_standing(movement, event, load_profile("plain"))
+            assert {row.contestant.number: row.value for row in standing.ranking} == shown
+            for kind in ("json", "pbn"):
+                held = parse_results((await client.get(f"/files/{kind}")).content)
+                with pytest.raises(EntryError, match="rounds"):
+                    combine_sections([held])
+                with pytest.raises(EntryError, match="rounds"):
+                    read_rulings("", "r.toml", held, load_profile("plain"))
 
     asyncio.run(run())
