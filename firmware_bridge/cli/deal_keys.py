@@ -12,6 +12,7 @@ from dealer.commitment import KEY_BYTES, NO_PART, board_hash, fingerprint_of, pa
 from dealer.generate import DealSet
 from dealer.store.secret_file import part_as_dict, secret_path, write_secret
 from firmware_bridge.config import data_directory, ensure_directory
+from firmware_bridge.errors import DealError
 
 
 def with_fingerprint(
@@ -20,7 +21,7 @@ def with_fingerprint(
     """The set with the fingerprint of its newest part, and what must be called to keep the keys.
 
     The second value is None, and the fingerprint empty, when earlier boards of the set were not committed here: the
-    chain would not hold.
+    chain would not hold. Raises DealError for a board that the set has already.
     """
     directory = ensure_directory(data_directory(data))
     if len(fresh) == len(deals.boards) and not secret_path(directory, deals.id).exists():
@@ -36,12 +37,21 @@ def with_fingerprint(
 
 
 def _extended(deals: DealSet, fresh: Sequence[Board], directory: Path) -> tuple[DealSet, Callable[[], Path] | None]:
+    """Raises DealError for a board that the set has already, in another file: there would be two of that number."""
     from dealer.audit import PartSecret, keys_for
     from dealer.store.set_keys import commitments, load_secret, save_secret
 
     parts = load_secret(directory, deals.id)
     known = {key.board for part in parts for key in part.keys}
-    if known != {board.number for board in deals.boards} - {board.number for board in fresh}:
+    added = {board.number for board in fresh}
+    if known & added:
+        number = min(known & added)
+        raise DealError(
+            f"Board {number} of this set was dealt already; it is in another file.",
+            next_step=f"Extend that file, or write the board again: deal generate --set {deals.id} --boards {number}.",
+            code="board-repeated",
+        )
+    if not {board.number for board in deals.boards} - added <= known:
         return replace(deals, fingerprint=""), None
     parts.append(PartSecret(keys_for(fresh)))
     fingerprint = commitments(deals.id, parts)[-1].fingerprint

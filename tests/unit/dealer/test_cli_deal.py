@@ -128,6 +128,24 @@ def test_extension_keeps_the_set_and_is_blind(run):
     assert (code, report["matching"], report["problems"]) == (0, 27, [])
 
 
+def test_an_older_file_of_a_set_is_never_extended_by_the_same_numbers(run):
+    run("generate", "--boards", "1-4", "--out", "a.pbn")
+    code, first = run("generate", "--extend", "a.pbn", "--boards", "5-6", "--out", "b.pbn", "--json")
+    code, report = run("generate", "--extend", "a.pbn", "--boards", "6-7", "--out", "c.pbn", "--json")
+    assert (code, report["error"]["code"]) == (1, "board-repeated")
+    assert not Path("c.pbn").exists()
+    # The next step that it names gives the same board again.
+    assert f"--set {first['set']} --boards 6" in report["error"]["next"]
+    assert run("generate", "--set", first["set"], "--boards", "6", "--out", "c.pbn", "--json")[0] == 0
+    _, both = run("verify", "b.pbn", "--json")
+    _, again = run("verify", "c.pbn", "--json")
+    assert again["deals"] == both["deals"][5:]
+    # Other numbers go on from it: the chain has all parts, whichever file holds them.
+    code, more = run("generate", "--extend", "a.pbn", "--boards", "9", "--out", "d.pbn", "--json")
+    assert (code, more["boards"], more["repairs"]) == (0, 5, [])
+    assert more["fingerprint"] not in ("", first["fingerprint"])
+
+
 def test_audit_finds_a_changed_board(run):
     run("generate", "--boards", "1-4", "--out", "a.pbn")
     run("generate", "--boards", "1-4", "--out", "b.pbn")
