@@ -70,6 +70,14 @@ class Missing(Asking):
         limits = self._limits
         if track.answered:
             track.asked += 1
+        stored = self._journals.get((terminal.device, track.journal), 0)
+        if track.asked >= limits.ask_times and track.expected <= min(stored, track.nearest - 1):
+            # Its hello and our acknowledgement have crossed: it owed this when it spoke, and no longer has it. One that
+            # owes another record under this number has it, and would have sent it.
+            track.verified = min(stored, track.nearest - 1)
+            track.advance(track.verified + 1)
+            track.asked_at = now
+            return [self._nak(terminal, track.journal, track.expected, RecordReason.GAP)]
         given_up = track.asked >= limits.ask_times or track.silent >= limits.silent_times
         owed = min(track.nearest or track.unacked, track.unacked)
         if given_up and owed > track.expected:

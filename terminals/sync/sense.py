@@ -37,11 +37,11 @@ WARNINGS = {
 
 
 class Senseless(Exception):
-    """A record that can't be a result. ``reason``: words for the desk."""
+    """A record that can't be a result. ``reason``: words for the desk, which stand within a sentence."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason = reason.rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)

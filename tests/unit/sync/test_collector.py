@@ -340,6 +340,7 @@ def test_a_senseless_record_is_set_aside_and_blocks_nothing(host: FakeHost, wron
     assert alarm.kind == "quarantine"
     assert f"{RecordBody.unpack(wrong).table}, round 1, board" in alarm.text
     assert why in alarm.text
+    assert ".." not in alarm.text
 
 
 def test_a_pairing_that_the_movement_lacks_is_taken_with_a_warning(host: FakeHost) -> None:
@@ -580,6 +581,24 @@ def test_what_the_ring_no_longer_holds_is_told_to_the_operator(tmp_path: Path) -
     again.run()
     assert len(again.records()) == 3, "the journal goes on"
     again.close()
+
+
+def test_a_hello_that_crosses_its_acknowledgement_does_not_stop_a_terminal_without_a_ring(host: FakeHost) -> None:
+    terminal = a_terminal(host, ring=0)
+    terminal.enter(body(board=1))
+    crossing = terminal.hello()
+    host.run()
+    assert crossing.oldest_unacked == 1
+    assert terminal.log[1] == {}, "it keeps nothing that was acknowledged"
+    for message in (crossing, terminal.status()):
+        host.give(terminal, message)
+    host.run()
+    terminal.enter(body(board=2))
+    host.run()
+    host.wait(30)
+    assert terminal.acked == {1: 2}
+    assert len(host.records()) == 2
+    assert host.alarms() == []
 
 
 def _an_older_store(tmp_path: Path, boards: int = 4) -> tuple[FakeHost, FakeTerminal]:
