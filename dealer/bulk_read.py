@@ -131,10 +131,11 @@ def _parse(data: bytes) -> tuple[npt.NDArray[np.int64], BulkDeals]:
         raise _IrregularError
     _check_ends(text, data, starts[first == ord("[")], starts)
     padded = np.concatenate([text, np.zeros(100, dtype=np.uint8)])
+    first_letter, fourth_letter = padded[tags + 1], padded[tags + 4]
     # A tag in other letters, or the beginning of one more game behind the last: both are said by the careful reader.
-    if (padded[tags + 1] > ord("Z")).any() or ((padded[tags + 4] >= ord("A")) & (padded[tags + 4] <= ord("Z"))).any():
+    if (first_letter > ord("Z")).any() or ((fourth_letter >= ord("A")) & (fourth_letter <= ord("Z"))).any():
         raise _IrregularError
-    kind = padded[tags + 1].astype(np.int64) << 8 | padded[tags + 4]
+    kind = first_letter.astype(np.int64) << 8 | fourth_letter
     board = _kind(padded, tags[kind == (ord("B") << 8 | ord("r"))], b'[Board "')
     vulnerable = _kind(padded, tags[kind == (ord("V") << 8 | ord("n"))], b'[Vulnerable "')
     dealers = tags[kind == (ord("D") << 8 | ord("l"))]

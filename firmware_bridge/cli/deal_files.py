@@ -19,7 +19,7 @@ from dealer.formats.api import (
     read_deal_file,
     write_deals,
 )
-from firmware_bridge.cli.deal_words import many, mark_lines, mark_lost, words
+from firmware_bridge.cli.deal_words import boards_text, many, mark_lines, mark_lost, words
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.errors import ConfigError, DealError
 
@@ -74,6 +74,8 @@ def verify(file: str, format_name: str | None, first_board: int, show_cards: boo
     found = read_deal_file(file, format_name=format_name, first_board=first_board)
     good = good_boards(found)
     lines = [f"{file}: {found.format.upper()}, {many(found.found, 'board')}, {good} good."]
+    if found.boards:
+        lines.append(f"{boards_text([board.number for board in found.boards]).capitalize()}.")
     lines += [*findings_text(found), *mark_lines(found.origin)]
     if show_cards:
         from firmware_bridge.config import data_directory, ensure_directory

@@ -12,6 +12,7 @@ from dealer.generate import Origin
 from dealer.verify import Finding
 
 NOT_FOR_PLAY = "NOT FOR PLAY: whoever knows the seed of this set knows the cards."
+_MAX_RUNS = 20
 CONSTRAINED = "This set is constrained: its deals were chosen to meet conditions."
 
 
@@ -43,7 +44,8 @@ def boards_text(numbers: Sequence[int]) -> str:
             runs[-1] = (runs[-1][0], number)
         else:
             runs.append((number, number))
-    text = ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+    text = ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in runs[:_MAX_RUNS])
+    text += ", ..." if len(runs) > _MAX_RUNS else ""
     return f"board{'s' if len(numbers) != 1 else ''} {text}"
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from dealer.deal import Deal
 from dealer.formats.api import read_deal_file
+from firmware_bridge.cli.deal_words import boards_text
 from firmware_bridge.cli.main import main
 
 
@@ -255,6 +256,15 @@ def test_words_that_are_not_in_utf_8_are_wrong_use_and_no_fault(run, capsys):
     for name in ("x.pbn", "x.json"):
         assert run("convert", "s.json", "--out", name, "--json")[0] == 0
     assert main(["deal", "record", "s.json", "--no-dd", "--out", "x.html"]) == 0
+
+
+def test_verify_says_which_boards_there_are(run, capsys):
+    run("generate", "--boards", "1-8,25,27-28", "--out", "a.pbn")
+    capsys.readouterr()
+    assert main(["deal", "verify", "a.pbn"]) == 0
+    assert "\nBoards 1-8, 25, 27-28.\n" in capsys.readouterr().out
+    assert boards_text([3]) == "board 3"
+    assert boards_text(range(1, 101, 2)).endswith("37, 39, ...")
 
 
 def test_a_sealed_file_is_called_one(run, monkeypatch):
