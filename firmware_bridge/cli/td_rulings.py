@@ -5,34 +5,20 @@ What changes totals is shown by its effect first, and asked about; ``--yes`` doe
 
 from __future__ import annotations
 
-import getpass
-import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from firmware_bridge.cli.output import Outcome, command, progress
+from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.td import Service, td
+from firmware_bridge.cli.td_acts import Act, signed, with_effect
 from firmware_bridge.config import data_directory
 from firmware_bridge.errors import ConfigError
 
 _UNITS = ("top", "percent", "matchpoints", "imps", "points", "vps")
-
-
-def signed(function: Callable[..., Any]) -> Callable[..., Any]:
-    function = click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")(function)
-    function = click.option("--second", default="", help="Second name, once results are final (Law 79C).")(function)
-    return click.option("--by", "actor", default=None, help="Who rules; your log-in name if left out.")(function)
-
-
-def with_effect(function: Callable[..., Any]) -> Callable[..., Any]:
-    function = click.option("--yes", is_flag=True, help="Do it without a question.")(function)
-    function = click.option("--preview", "only", is_flag=True, help="Show the effect, do nothing.")(function)
-    return signed(function)
 
 
 def _of_law(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,69 +34,11 @@ def _of_law(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--reason", required=True, help="The facts in a few words.")(function)
 
 
-def body_of(actor: str | None, second: str, **more: Any) -> dict[str, Any]:
-    who = actor or os.environ.get("USER") or getpass.getuser()
-    return {"actor": who[:40], **({"second": second} if second else {}), **more}
-
-
 def _ruled(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of ``_of_law`` as fields of a body."""
     body: dict[str, Any] = {"reason": options["reason"], "propose": options["propose"]}
     body |= {name: options[name] for name in ("law", "edition", "replaces") if options[name]}
     return {**body, "authority": "committee"} if options["committee"] else body
-
-
-def run_act(
-    name: str, body: dict[str, Any], data: Path | None, *, yes: bool, only: bool, done: str = "Done."
-) -> Outcome:
-    """Show what an act would do, ask, do it."""
-    service = Service(data_directory(data))
-    shown = service.ask(f"/actions/{name}/preview", body)
-    text = effect_text(shown)
-    if only:
-        return Outcome({"preview": shown}, text)
-    if not yes and not body.get("propose"):
-        if not sys.stdin.isatty():
-            raise ConfigError(
-                "this changes totals, and nobody can be asked.",
-                where=f"td {name}",
-                next_step="Look with --preview, then do it with --yes.",
-                code="not-confirmed",
-            )
-        progress(text)
-        if not click.confirm("Do it?", default=False, err=True):
-            return Outcome({"preview": shown, "done": False}, "Nothing was done.")
-    found = service.ask(f"/actions/{name}", body)
-    words = done
-    if found.get("ruling"):
-        words = f"Ruling {found['ruling']['ruling']} is {found['ruling']['state']}: {found['ruling']['text']}."
-    if "action" in found:
-        words += f" Take it back with: firmware-bridge td undo {found['action']}"
-    return Outcome({**found, "changes": shown["changes"]}, f"{text}\n\n{words}")
-
-
-def effect_text(shown: Mapping[str, Any]) -> str:
-    """A preview for people: notes, then everybody whose place or value changes."""
-    lines = [f"Note: {note}" for note in shown.get("notes", ())]
-    for one in shown.get("proposal", ()):
-        unsure = "  not certain" if one["uncertain"] else ""
-        form = one["form"] or "as dealt"
-        lines.append(f"round {one['round']:>2}  {one['section']}  {one['ns']:>3} - {one['ew']:<3}  {form}{unsure}")
-    if not shown["changes"]:
-        return "\n".join([*lines, "Nobody's total changes."])
-    lines.append(f"{len(shown['changes'])} of {len(shown['effects'])} totals change:")
-    for one in shown["changes"]:
-        before, after = (_standing(one[key]) for key in ("before", "after"))
-        who = f"{one['section']}{one['pair']}"
-        lines.append(f"  {who:<6} {before:>18}  to {after:<18} {one['names']}".rstrip())
-    return "\n".join(lines)
-
-
-def _standing(one: Mapping[str, str] | None) -> str:
-    return "-" if one is None else f"{one['place']:>3}  {one['value']} {_UNIT_WORDS[one['unit']]}"
-
-
-_UNIT_WORDS = {"percent": "%", "imps": "IMPs", "points": "points", "vps": "VP"}
 
 
 # --- rulings -----------------------------------------------------------------------------------------------------
@@ -144,19 +72,15 @@ def add(
     score_ew: str | None,
     stands: bool,
     outside_agency: bool,
-    actor: str | None,
-    second: str,
-    data: Path | None,
-    yes: bool,
-    only: bool,
+    act: Act,
     **law: Any,
 ) -> Outcome:
     """Rule on a result: td ruling add 5 1 12 --score "60% +620, 40% -100" --reason "Hesitation"."""
-    body = body_of(actor, second, section=section, board=board, ns=ns, ew=ew, **_ruled(law))
+    body = act.body(section=section, board=board, ns=ns, ew=ew, **_ruled(law))
     given = {"score": score, "score_ns": score_ns, "score_ew": score_ew}
     body |= {name: text for name, text in given.items() if text is not None}
     body |= {name: True for name, on in (("stands", stands), ("outside_agency", outside_agency)) if on}
-    return run_act("ruling", body, data, yes=yes, only=only)
+    return act.run("ruling", body)
 
 
 @ruling.command("penalty", context_settings={"ignore_unknown_options": True})
@@ -172,17 +96,13 @@ def penalty(
     section: str,
     amount: str | None,
     unit: str | None,
-    actor: str | None,
-    second: str,
-    data: Path | None,
-    yes: bool,
-    only: bool,
+    act: Act,
     **law: Any,
 ) -> Outcome:
     """A penalty or bonus (Laws 90, 91): it touches one total and no board."""
     asked: dict[str, Any] = {"section": section, "pair": contestant}
     asked |= {name: text for name, text in (("amount", amount), ("unit", unit)) if text}
-    return run_act("ruling", body_of(actor, second, penalty=asked, **_ruled(law)), data, yes=yes, only=only)
+    return act.run("ruling", act.body(penalty=asked, **_ruled(law)))
 
 
 @ruling.command("award")
@@ -198,16 +118,12 @@ def award(
     number: int,
     vps: str,
     section: str,
-    actor: str | None,
-    second: str,
-    data: Path | None,
-    yes: bool,
-    only: bool,
+    act: Act,
     **law: Any,
 ) -> Outcome:
     """Give a contestant VPS for a match or round: td ruling award 3 2 12 --law 86D --reason "Opponents never came"."""
     asked = {"section": section, "pair": contestant, "round": number, "vps": vps}
-    return run_act("ruling", body_of(actor, second, award=asked, **_ruled(law)), data, yes=yes, only=only)
+    return act.run("ruling", act.body(award=asked, **_ruled(law)))
 
 
 @ruling.command("list")
@@ -251,13 +167,11 @@ def _step(name: str, words: str, effect: bool) -> None:
     @click.option("--reason", default="", help="Why.")
     @with_effect
     @command(f"td ruling {name}")
-    def step(
-        number: int, reason: str, actor: str | None, second: str, data: Path | None, yes: bool, only: bool
-    ) -> Outcome:
-        body = body_of(actor, second, ruling=number, **({"reason": reason} if reason else {}))
+    def step(number: int, reason: str, act: Act) -> Outcome:
+        body = act.body(ruling=number, **({"reason": reason} if reason else {}))
         if effect:
-            return run_act(f"ruling-{name}", body, data, yes=yes, only=only)
-        found = Service(data_directory(data)).ask(f"/actions/ruling-{name}", body)
+            return act.run(f"ruling-{name}", body)
+        found = act.ask(f"/actions/ruling-{name}", body)
         return Outcome(found, f"Ruling {number} is {found['ruling']['state']}.")
 
 
@@ -280,15 +194,13 @@ def appeal(
     section: str,
     agreed: bool | None,
     reason: str,
-    actor: str | None,
-    second: str,
-    data: Path | None,
+    act: Act,
 ) -> Outcome:
     """CONTESTANT appeals against ruling NUMBER (Law 92); it counts until the decision."""
     if agreed is None:
         raise click.UsageError("Say --agreed or --not-agreed: both players of a pair appeal, or the captain (Law 92D).")
-    body = body_of(actor, second, ruling=number, section=section, pair=contestant, agreed=agreed, reason=reason)
-    found = Service(data_directory(data)).ask("/actions/ruling-appeal", body)
+    body = act.body(ruling=number, section=section, pair=contestant, agreed=agreed, reason=reason)
+    found = act.ask("/actions/ruling-appeal", body)
     return Outcome(found, f"Ruling {number} is under appeal; the results are provisional until it is decided.")
 
 
@@ -318,22 +230,18 @@ def fouled(
     changes: tuple[str, ...],
     readings: tuple[str, ...],
     vulnerable: str | None,
-    actor: str | None,
-    second: str,
-    data: Path | None,
-    yes: bool,
-    only: bool,
+    act: Act,
     **law: Any,
 ) -> Outcome:
     """A fouled board (Law 87): td fouled 7 --from 4 --reason "Cards exchanged after round 3"."""
-    body = body_of(actor, second, board=board, **_ruled(law))
+    body = act.body(board=board, **_ruled(law))
     if vulnerable:
         body["vulnerable"] = vulnerable
     if changes:
         body["changes"] = [_change(text, section) for text in changes]
     if readings:
         body["readings"] = [_reading(text, section, board) for text in readings]
-    return run_act("fouled", body, data, yes=yes, only=only)
+    return act.run("fouled", body)
 
 
 def _change(text: str, section: str) -> dict[str, Any]:

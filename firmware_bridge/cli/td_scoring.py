@@ -10,7 +10,7 @@ import click
 
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.td import Service, td
-from firmware_bridge.cli.td_rulings import body_of, run_act, signed, with_effect
+from firmware_bridge.cli.td_acts import Act, signed, with_effect
 from firmware_bridge.config import data_directory
 from firmware_bridge.errors import ConfigError
 
@@ -33,15 +33,11 @@ def scoring(
     profile: str | None,
     across: bool | None,
     back: bool,
-    actor: str | None,
-    second: str,
-    data: Path | None,
-    yes: bool,
-    only: bool,
+    act: Act,
 ) -> Outcome:
     """How the event is scored; with options, score it in another way, also after play."""
     wanted: dict[str, Any] = {"method": method, "knockout": knockout, "across": across}
-    body = body_of(actor, second, **{name: value for name, value in wanted.items() if value is not None})
+    body = act.body(**{name: value for name, value in wanted.items() if value is not None})
     if back:
         body["back"] = True
     if scale is not None and scale.endswith(".toml"):
@@ -64,9 +60,9 @@ def scoring(
             raise ConfigError("that is no carry-over.", where="--carry", next_step="Write it like A3=12.5.")
         body["carried"] = {name.strip().upper(): value.strip() for name, _, value in pairs}
     if set(body) <= {"actor", "second"}:
-        found = Service(data_directory(data)).ask("/scoring")
+        found = act.ask("/scoring")
         return Outcome(found, _scoring_text(found))
-    return run_act("scoring", body, data, yes=yes, only=only)
+    return act.run("scoring", body)
 
 
 def _scoring_text(found: Mapping[str, Any]) -> str:
@@ -103,9 +99,7 @@ def matches(data: Path | None) -> Outcome:
 @click.argument("member", type=click.IntRange(1, 99_999_999))
 @signed
 @command("td merge-guest")
-def merge_guest(guest: str, member: int, actor: str | None, second: str, data: Path | None) -> Outcome:
+def merge_guest(guest: str, member: int, act: Act) -> Outcome:
     """GUEST (name or number) is the member with this number: wherever the guest sat, the member sat."""
-    found = Service(data_directory(data)).ask(
-        "/actions/merge-guest", body_of(actor, second, guest=guest, member=member)
-    )
+    found = act.ask("/actions/merge-guest", act.body(guest=guest, member=member))
     return Outcome(found, f"{found['places']} places are now of {found['name']} ({found['number']}).")
