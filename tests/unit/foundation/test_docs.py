@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shlex
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 
 import firmware_bridge
 from firmware_bridge.cli import main as cli_main
+from firmware_bridge.config import Config, load_config
 
 ROOT = Path(firmware_bridge.__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -101,8 +103,8 @@ def test_a_command_in_a_sentence_has_the_options_that_it_is_given() -> None:
             context, rest = found_command(words)
             if not isinstance(context.command, click.Group):
                 context.command.make_parser(context).parse_args(rest)
-        except click.BadOptionUsage:
-            continue  # "read --out": the sentence is about the option
+        except (click.BadOptionUsage, click.exceptions.Exit):
+            continue  # "read --out": the sentence is about the option; --help ends
         except click.UsageError as error:
             wrong.append(f"{place}: {error.format_message()}")
     assert wrong == []
@@ -132,6 +134,13 @@ def test_every_option_that_a_page_names_exists() -> None:
         if option not in known
     }
     assert missing == set()
+
+
+def test_the_config_file_of_the_page_is_right_and_names_every_key(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    (tmp_path / "config.toml").write_text(shown, encoding="utf-8")
+    found = load_config(tmp_path)
+    assert all(getattr(found, field.name) for field in dataclasses.fields(Config))
 
 
 def test_links_lead_somewhere() -> None:
