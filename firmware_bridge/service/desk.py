@@ -380,6 +380,8 @@ class Desk:
     async def change_setup(self, setup: EventSetup) -> None:
         """Change the event, or begin another one; terminals and pages are told."""
         other = setup.id != self.setup.id
+        if setup.settings.need_key and not other:
+            await self._key_for_pages()
         await self.service.change_setup(setup)
         if other:
             # Whoever was admitted to the old event waits in the store now; the collector must not think otherwise.
@@ -427,6 +429,12 @@ class Desk:
         )
         self.stream.publish(encode("terminals", {}))
         return True
+
+    async def _key_for_pages(self) -> None:
+        """Keys are wanted from now on: pages that are at a table have theirs before that is asked."""
+        for device in list(self.service.collector.roster.values()):
+            if device.model == MODEL and device.state is DeviceState.ADMITTED and not device.key:
+                await self.service.change_device(replace(device, key=self.access.device_key(device.id)))
 
     def _with_key(self, device: Device) -> Device:
         """A browser gets a key where the event wants one: its table's token stands for the pairing of a keypad."""

@@ -136,7 +136,11 @@ class Contacts:
                 self._begin_event(terminal)
         out: list[Send] = []
         for terminal in self.terminals:
-            if terminal.admitted and terminal.present:
+            device = self._roster[terminal.device]
+            kept = device.state is DeviceState.ADMITTED and self._may_play(device, terminal.station)
+            if setup.id == before.id and terminal.present and terminal.admitted != kept:
+                out += self._announce(terminal, now)  # a key is wanted from now on, or no longer
+            elif terminal.admitted and terminal.present:
                 told = table_settings(setup.settings_of(terminal.section))
                 if terminal.takes_settings and told != table_settings(before.settings_of(terminal.section)):
                     out.append(self._to(terminal, told))

@@ -290,6 +290,21 @@ def test_a_damaged_record_is_refused(host: FakeHost) -> None:
     assert host.records() == []
 
 
+def test_a_key_that_is_wanted_in_mid_event_is_wanted_at_once(host: FakeHost) -> None:
+    terminal = a_terminal(host)
+    strict = replace(host.setup, settings=host.setup.settings.changed({"need_key": True}))
+    host._deliver(host.collector.set_setup(strict, host.now))
+    host.run()
+    assert not terminal.admitted
+    assert "key" in said(terminal, Admit)[-1].text
+    assert [alarm.kind for alarm in host.alarms()] == ["needs-key"]
+    terminal.enter(body())
+    host._deliver(host.collector.set_setup(host.setup, host.now))
+    host.run()
+    assert terminal.admitted
+    assert terminal.shown, "what was keyed in meanwhile is not lost"
+
+
 def test_a_record_without_the_devices_key_is_refused_and_reported(tmp_path: Path) -> None:
     host = FakeHost(tmp_path / "x.db")
     device = Device(0xA1, DeviceState.ADMITTED, 1, 1, key=b"k" * 16)

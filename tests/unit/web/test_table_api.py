@@ -285,6 +285,22 @@ def test_an_event_that_wants_keys_takes_browsers_by_their_tables_token(tmp_path:
     asyncio.run(run())
 
 
+def test_pages_go_on_when_keys_are_wanted_in_mid_event(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            page = Page(client, 1, ONE)
+            await page.hello()
+            await page.exchange(records=[page.record(1, 1, 4)])
+            assert (await client.post("/actions/settings", {"settings": {"need_key": True}})).status_code == 200
+            await page.hello()
+            assert [m["admitted"] for m in page.messages if m["kind"] == "ADMIT"][-1] == 1
+            await page.exchange(records=[page.record(2, 1, 4)])
+            assert page.acked() == 2
+            assert client.desk.store.read(ledger.alarms) == []
+
+    asyncio.run(run())
+
+
 def test_a_table_names_only_pairs_that_come_to_it(tmp_path: Path) -> None:
     async def run() -> None:
         async with service(tmp_path) as client:
