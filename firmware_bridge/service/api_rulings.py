@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from firmware_bridge.service import desk_rulings, desk_scoring
+from firmware_bridge.service import desk_ruling_views, desk_scoring
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
@@ -13,7 +13,7 @@ from firmware_bridge.service.desk import Desk
 
 async def rulings(request: Request, desk: Desk, caller: Caller) -> Response:
     """Every ruling with its history, where the periods of Laws 79C and 92B stand, why results are provisional."""
-    return JSONResponse(desk_rulings.rulings_view(desk))
+    return JSONResponse(desk_ruling_views.rulings_view(desk))
 
 
 async def matches(request: Request, desk: Desk, caller: Caller) -> Response:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from firmware_bridge.errors import EntryError
+from firmware_bridge.service import desk_ruling_views as views
 from firmware_bridge.service import desk_rulings as rulings
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_fouled import fouled_of
@@ -90,7 +91,7 @@ def work_of(desk: Desk, name: str, body: Body) -> Work:
         return lambda acts: acts.withdraw(number)
     if name == "ruling-uphold":
         return lambda acts: acts.uphold(number)
-    minutes = rulings.minutes_since(desk)
+    minutes = views.minutes_since(desk)
     by = Contestant(text_of(body, "section", 3, "A").upper(), whole_of(body, "pair", 1, 4095))
     agreed = body.get("agreed")
     if not isinstance(agreed, bool):
@@ -134,8 +135,8 @@ async def penalty(desk: Desk, body: Body) -> dict[str, Any]:
             await desk.log("penalty-undone", by_of(desk, body).actor, penalty=number)
         else:
             await rulings.act(desk, _by(desk, body), lambda acts: acts.withdraw(number))
-        return {"penalties": rulings.penalties_view(desk)}
+        return {"penalties": views.penalties_view(desk)}
     asked = {key: body[key] for key in ("section", "pair", "amount", "unit") if key in body}
     ruling = {key: value for key, value in body.items() if key in ("actor", "second", "note", "reason", "law")}
     done = await run("ruling")(desk, {**ruling, "penalty": asked})
-    return {**done, "penalties": rulings.penalties_view(desk)}
+    return {**done, "penalties": views.penalties_view(desk)}

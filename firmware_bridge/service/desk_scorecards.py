@@ -10,7 +10,7 @@ from typing import Any
 
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_rulings import penalties_view
+from firmware_bridge.service.desk_ruling_views import penalties_view
 from firmware_bridge.service.desk_view import place_of, row_view
 from terminals.movement.model import Format, Movement
 from terminals.scoring.boards import LineScore, SideScore

@@ -12,7 +12,7 @@ from dealer.board import vulnerability_of
 from dealer.cards import card_name
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_rulings import content_words, on_play_view, penalties_view, ruling_view
+from firmware_bridge.service.desk_ruling_views import content_words, on_play_view, penalties_view, ruling_view
 from firmware_bridge.service.desk_scoring import scoring_view
 from firmware_bridge.service.recorded_files import accepted_view
 from terminals.result import Played
