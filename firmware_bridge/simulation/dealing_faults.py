@@ -39,6 +39,7 @@ class Rates:
     torn_write: float = 0.0  # the supply fails while the machine writes to its memory
     turned: float = 0.0  # a board is put in the wrong way round
     wrong_board: float = 0.0  # the operator takes another board
+    another_copy: float = 0.0  # the operator takes a full copy of the board instead of the empty one
     pack_short: float = 0.0  # 51 cards
     pack_mixed: float = 0.0  # one card is of another pack: two of it, another missing
     packs_exchanged: float = 0.0  # two packs in the hopper have a card of each other

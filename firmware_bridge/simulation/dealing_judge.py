@@ -22,6 +22,8 @@ from hwsim.numbers import BackColour, Capability
 
 Place = tuple[int, int]
 
+COPIES = "copies were taken for each other: they carry the same number, and nothing counts what lies in the pockets"
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -30,7 +32,8 @@ class Facts:
     pockets: the cards in it, by printed seat. turned: quarter turns clockwise of the board in the machine. passed: how
     each card came to where it is. left: cards that were in before dealing. moved: moved by hand after the board was
     done. blind: it was confirmed as another one without looking. attempt: the cards that came into it as that other
-    one. spoilt: cards that came into it in place of another board, None if none ever did.
+    one. again: it was in the machine in place of another copy. spoilt: cards that came into it in place of another
+    board, None if none ever did.
     """
 
     pockets: list[list[int]]
@@ -39,6 +42,7 @@ class Facts:
     left: Collection[int] = ()
     moved: Collection[int] = ()
     blind: bool = False
+    again: bool = False
     attempt: Collection[int] = ()
     spoilt: Collection[int] | None = None
 
@@ -55,6 +59,9 @@ def excuse_for(facts: Facts, wanted: list[list[int]], capabilities: int, *, same
             return None
         why.add("another board, confirmed without looking, and no label reader")
         # What lay in it before has nothing to do with the board that it was taken for.
+        facts = replace(facts, pockets=[[c for c in cards if c in facts.attempt] for cards in facts.pockets])
+    elif facts.again:
+        why.add(COPIES)
         facts = replace(facts, pockets=[[c for c in cards if c in facts.attempt] for cards in facts.pockets])
     elif facts.spoilt is not None and not capabilities & Capability.LABEL:
         own = [sorted(face(card) for card in cards if card not in facts.spoilt) for cards in facts.pockets]
@@ -107,6 +114,7 @@ class Judge:
         self._packs = packs and machine.profile.can(Capability.PACK_COLOUR)
         self._hands = {item.key: [list(hand) for hand in item.deal.hands] for item in made.items}
         self.wrong: dict[BoardKey, str | None] = {}
+        self._made_in: dict[BoardKey, Place] = {}  # the board that was in when this one was called good
         self._hash = hashlib.sha256()
         self.stops = 0
         self.reasons: Counter[str] = Counter()
@@ -121,12 +129,14 @@ class Judge:
                 key = BoardKey(event.board, event.copy)
                 self._note(f"{event.state.value} {key} {'+'.join(event.reasons)} at {machine.agenda.now:.6f}")
                 slot = machine.world.slot or (event.board, event.copy)
-                if event.cards_moved and slot != (event.board, event.copy):
+                if event.cards_moved and slot[0] != event.board:
                     machine.spoilt.setdefault(slot, set()).update(machine.attempt)
                 self.reasons.update(reason.value for reason in event.reasons)
                 if event.state is BoardState.GOOD:
                     if slot == (event.board, event.copy):
                         machine.spoilt.pop(slot, None)  # made anew
+                        machine.again.discard(slot)
+                    self._made_in[key] = slot
                     self._compare(key, slot)
             case Stopped():
                 self.stops += 1
@@ -149,13 +159,19 @@ class Judge:
         if right and not other_pack:
             self.wrong.pop(key, None)
             return
+        own = (key.board, key.copy)
+        if at_the_end and (place in machine.again or self._made_in.get(key, own) != own):
+            # It was right, or explained, when it was called good; what happened since is the mix-up of copies.
+            self.wrong[key] = COPIES if self._excuses and not other_pack else None
+            return
         facts = Facts(
             pockets,
             machine.world.lay.get(place, 0),
             machine.passed,
             machine.left,
             machine.moved.get(place, ()) if at_the_end else (),
-            blind=((key.board, key.copy), place) in machine.blind,
+            blind=(own, place) in machine.blind,
+            again=same_number and place != own,
             attempt=machine.attempt,
             spoilt=machine.spoilt.get(place),
         )

@@ -25,6 +25,10 @@ else:
     _Base = object
 
 
+FULL = 52
+"""Cards in a board that is made."""
+
+
 class Mishaps(_Base):
     """``struck``: what has gone wrong so far, by kind. ``plan``: what goes wrong in the machine, card by card."""
 
@@ -42,6 +46,7 @@ class Mishaps(_Base):
         self.passed: dict[int, Passage] = {}  # how each card came to where it is
         self.left: set[int] = set()  # cards that were left in a board before dealing
         self.moved: dict[BoardKey, set[int]] = {}  # cards that were moved by hand after the board was done
+        self.again: set[BoardKey] = set()  # full boards that were put in once more as another copy
         self.blind: set[tuple[BoardKey, BoardKey]] = set()  # boards confirmed without looking, and what was in
         self._counts: Counter[str] = Counter()
         self._foreign = 0
@@ -85,7 +90,12 @@ class Mishaps(_Base):
 
     def insert(self, key: BoardKey, orientation: int = 0) -> None:
         rates = self._rates
-        if self._boards > 1 and self._happens("wrong-board", rates.wrong_board):
+        copies = [other for other in self.world.boards if other[0] == key[0] and other != key]
+        full = [other for other in copies if self.world.holds(other) >= FULL]
+        if full and self._happens("another-copy", rates.another_copy):
+            key = full[0]
+            self.again.add(key)
+        elif self._boards > 1 and self._happens("wrong-board", rates.wrong_board):
             key = (key[0] % self._boards + 1, key[1])
         if dice := self._happens("turned", rates.turned):
             orientation = dice.randrange(1, 4)
@@ -193,6 +203,10 @@ class HurriedOperator(Operator):
 
     def _steps(self, action: Action, key: BoardKey) -> bool | None:
         slot = self._world.slot
-        if action == Action.CONFIRM_BOARD and slot is not None and slot != key and self._hands.press_blindly(key):
-            return False
+        if action == Action.CONFIRM_BOARD and slot is not None and slot != key:
+            if slot[0] == key[0]:
+                self._hands.press_key()  # the number is right, and copies carry no other mark
+                return False
+            if self._hands.press_blindly(key):
+                return False
         return super()._steps(action, key)

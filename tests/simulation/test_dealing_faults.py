@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firmware_bridge.simulation.dealing_faults import PROFILES, Rates
-from firmware_bridge.simulation.dealing_judge import Facts, excuse_for
+from firmware_bridge.simulation.dealing_judge import COPIES, Facts, excuse_for
 from firmware_bridge.simulation.soak_dealing import SoakOptions, SoakResult, soak
 from hwsim.machine.faults import parse_fault
 from hwsim.machine.mechanics import Passage
@@ -118,13 +118,22 @@ def test_with_the_weak_code_two_damaged_cards_change_places_and_nobody_can_tell(
     assert struck("damaged cards", code="strong", boards=4).wrong_undetectable == 0
 
 
+def test_a_full_copy_put_in_again_is_seen_by_nobody_and_spoils_these_copies_only() -> None:
+    result = made(Rates(another_copy=0.2), boards=38)
+    struck_at = result.faults["another-copy"]
+    assert result.wrong_good == 0
+    assert struck_at <= result.wrong_undetectable <= 2 * struck_at
+    assert set(result.excuses) == {COPIES}
+
+
 def test_every_rate_has_a_fault_here_or_in_the_list_below() -> None:
     here = {kind.split(",")[0].replace("-", "_") for kind, _ in BY_CARD.values()}
     here |= {name for rates, _, _ in BY_PEOPLE.values() for name in Rates.__slots__ if getattr(rates, name)}
     elsewhere = {"byte_error", "dirt", "no_key", "blind_key", "moved_after", "leftover", "sticky", "host_restart"}
+    elsewhere |= {"another_copy"}
     assert here | elsewhere == set(Rates.__slots__)
     harsh = PROFILES["harsh"]
-    assert {name for name in Rates.__slots__ if not getattr(harsh, name)} == {"leftover", "sticky"}
+    assert {name for name in Rates.__slots__ if not getattr(harsh, name)} == {"leftover", "sticky", "another_copy"}
 
 
 # --- the closed list ---------------------------------------------------------------------------------------------
@@ -200,6 +209,14 @@ def test_another_board_is_excused_only_if_it_was_confirmed_blindly_and_its_label
     for seat, cards in enumerate(full.pockets):
         cards += [card + 64 for card in WANTED[3 - seat]]  # it was a good board before
     assert "confirmed" in str(excuse(full, same_number=False))
+
+
+def test_another_copy_is_excused_with_the_cards_that_came_for_this_one_only() -> None:
+    full = facts(again=True, attempt=set(range(52)))
+    for seat, cards in enumerate(full.pockets):
+        cards += [card + 64 for card in WANTED[seat]]  # the copy that lay in it
+    assert excuse(full, FULL) == COPIES
+    assert excuse(facts((0, 1), again=True, attempt=set(range(52))), FULL) is None
 
 
 def test_a_board_dealt_into_for_another_is_excused_if_its_own_cards_are_right_or_were_all_taken_out() -> None:
