@@ -8,6 +8,7 @@ import random
 import re
 from functools import reduce
 from operator import xor
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -297,6 +298,16 @@ def test_verify_output_says_how_many_boards_it_has():
     text = f'{{"boards": 2, "deals": [{{"board": 1, "index": "{BOARDS[0].deal.index}"}}]}}'
     assert codes(found(text, "x.json")[1].problems) == ["count"]
     assert found(text.replace("2,", "1,", 1), "x.json")[1].problems == ()
+
+
+def test_every_code_is_explained_on_the_page():
+    root = Path(__file__).parents[3]
+    source = "".join(path.read_text() for path in [*root.glob("dealer/formats/*.py"), root / "dealer/verify.py"])
+    given_out = set(re.findall(r'(?:\.note|\.refuse|Finding)\(\s*"([a-z-]+)"', source))
+    page = (root / "docs/formats.md").read_text()
+    rows = re.findall(r"^\| ([a-z0-9, -]+) \| (?:repair|problem|repair or problem) \|", page, re.MULTILINE)
+    assert len(given_out) > 50
+    assert given_out <= {code for row in rows for code in row.split(", ")}
 
 
 SAMPLES = {name: write_deals(BOARDS, name) for name in ("pbn", "lin", "csv", "json", "dlm", "dup")}
