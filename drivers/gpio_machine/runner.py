@@ -12,7 +12,9 @@ import queue
 import selectors
 import socket
 import threading
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 from drivers.api import CardRead, CardReader
@@ -275,7 +277,10 @@ class Runner:
         else:
             self._reading = False
             if isinstance(answer, Exception):
-                _LOG.error("the card reader failed: %s: %s", type(answer).__name__, answer)
+                # Its words could name the card that lies there.
+                places = traceback.extract_tb(answer.__traceback__)
+                where = f"{Path(places[-1].filename).name} line {places[-1].lineno}" if places else "the reader"
+                _LOG.error("the card reader failed: %s in %s", type(answer).__name__, where)
                 self._machine.controller.emergency(Fault.SENSOR)
             elif self._machine.wants_reading:
                 self._machine.card_read(answer, now)

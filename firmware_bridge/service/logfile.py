@@ -11,6 +11,7 @@ import logging
 import logging.handlers
 import os
 import re
+import traceback
 from pathlib import Path
 
 MAX_BYTES = 2_000_000
@@ -53,7 +54,9 @@ class JsonLines(logging.Formatter):
             "message": hide_cards(record.getMessage()),
         }
         if record.exc_info:
-            line["trace"] = hide_cards(self.formatException(record.exc_info))
+            kind, _, places = record.exc_info
+            # The words of an exception may be anything, a hand of an unplayed board too.
+            line["trace"] = "".join(traceback.format_tb(places)) + (kind.__name__ if kind else "")
         return json.dumps(line, ensure_ascii=False)
 
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import errno
+import re
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -19,6 +21,7 @@ from drivers.gpio_pins import PinBank, load_pins
 from drivers.host import HostIdentity
 from drivers.registry import open_machine
 from firmware_bridge.errors import ConfigError, DeviceError, StoreError
+from firmware_bridge.wire.numbers import Fault
 
 # --- the memory --------------------------------------------------------------------------------------------------
 
@@ -492,9 +495,33 @@ def test_any_exception_switches_everything_off():
 
     line = NoLine()
     with pytest.raises(ZeroDivisionError):
-        Runner(StuckMachine(bank, fail), bank, None, line, time.monotonic, watchdog=5).run()
+        Runner(StuckMachine(bank, fail), bank, None, line, time.monotonic, watchdog=60).run()
     assert board.levels[1] == 0
     assert line.closed
+
+
+def test_the_words_of_a_reader_that_fails_stay_out_of_the_log(caplog):
+    class Reading(StuckMachine):
+        wants_reading = True
+        stopped = []
+
+        @property
+        def controller(self):
+            return SimpleNamespace(emergency=self.stopped.append)
+
+    def reader():
+        raise ValueError("this looks like the ace of spades")
+
+    bank = PinBank(Board(), OUT, {})
+    machine = Reading(bank, None)
+    runner = Runner(machine, bank, reader, NoLine(), time.monotonic, watchdog=60)
+    runner._asked.put(True)
+    runner._asked.put(False)
+    runner._read_cards()
+    runner._card_reader(0.0)
+    assert machine.stopped == [Fault.SENSOR]
+    assert re.search(r"the card reader failed: ValueError in test_gpio_machine.py line \d+", caplog.text)
+    assert "spades" not in caplog.text
 
 
 MACHINE = """

@@ -122,14 +122,19 @@ def test_the_log_is_filtered_json_for_its_owner(tmp_path: Path) -> None:
     handler = open_log(tmp_path)
     try:
         logging.getLogger("x").warning("dealt %s", CARDS[0])
-        try:
-            raise ValueError(CARDS[0])
-        except ValueError:
-            logging.getLogger("x").exception("broke")
+        for words in (CARDS[0], "the ace of spades is card 0"):
+            try:
+                raise ValueError(words)
+            except ValueError:
+                logging.getLogger("x").exception("broke")
     finally:
         close_log(handler)
     path = tmp_path / "log" / "firmware-bridge.jsonl"
-    assert "AK4" not in path.read_text(encoding="utf-8")
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 2
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert "AK4" not in "".join(lines)
+    assert "spades is" not in "".join(lines)
+    assert len(lines) == 3
+    assert "test_small_rooms.py" in lines[2]
+    assert "ValueError" in lines[2]
     if os.name == "posix":
         assert path.stat().st_mode & 0o077 == 0
