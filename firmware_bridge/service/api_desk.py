@@ -19,8 +19,9 @@ from firmware_bridge.service import desk_alerts, desk_files, desk_scorecards, de
 from firmware_bridge.service.api_access import ROLES, Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
-from firmware_bridge.service.desk_actions import ACTIONS, Action, preview, rules
+from firmware_bridge.service.desk_actions import ACTIONS, Action
 from firmware_bridge.service.desk_checks import PLAYERS
+from firmware_bridge.service.desk_result_acts import preview, rules
 from firmware_bridge.service.desk_ruling_views import logged
 from firmware_bridge.service.desk_stream import MAX_STREAMS, event_stream
 from firmware_bridge.service.desk_values import play_of, seat_of
