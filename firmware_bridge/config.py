@@ -15,12 +15,14 @@ from firmware_bridge.errors import ConfigError
 
 DATA_VARIABLE = "FIRMWARE_BRIDGE_DATA"
 MAX_CONFIG_BYTES = 1_000_000
+PACKS = ("red-blue", "any")
+"""Red packs for odd boards and blue for even ones, or any pack, where the dealing machine sees the backs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """``config.toml`` of one machine; every key is optional. director_pin: the club's, for every new event that has
-    none of its own; four digits, never 0000."""
+    none of its own; four digits, never 0000. packs: which backs go into which boards, of ``PACKS``."""
 
     club: str = ""
     machine: str = ""
@@ -28,6 +30,7 @@ class Config:
     host: str = "127.0.0.1"
     port: int = 8080
     director_pin: str = field(default="", repr=False)
+    packs: str = "red-blue"
 
 
 def data_directory(flag: str | Path | None = None) -> Path:
@@ -99,6 +102,7 @@ def _checked(found: dict[str, Any], path: Path) -> Config:
         "host": str,
         "port": int,
         "director_pin": str,
+        "packs": str,
     }
     known = {f.name for f in fields(Config)}
     for key, value in found.items():
@@ -124,4 +128,6 @@ def _checked(found: dict[str, Any], path: Path) -> Config:
             where=str(path),
             code="config-value",
         )
+    if found.get("packs", PACKS[0]) not in PACKS:
+        raise ConfigError(f"the key 'packs' is one of {', '.join(PACKS)}.", where=str(path), code="config-value")
     return Config(**{**found, "stations": stations})

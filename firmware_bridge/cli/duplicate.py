@@ -10,7 +10,7 @@ import click
 
 from firmware_bridge.cli.output import Outcome, command
 from firmware_bridge.cli.running import run_async
-from firmware_bridge.config import data_directory, ensure_directory, load_config
+from firmware_bridge.config import PACKS, data_directory, ensure_directory, load_config
 from firmware_bridge.errors import ConfigError, DeviceError
 
 
@@ -27,10 +27,8 @@ from firmware_bridge.errors import ConfigError, DeviceError
 )
 @click.option(
     "--packs",
-    type=click.Choice(["red-blue", "any"]),
-    default="red-blue",
-    show_default=True,
-    help="Where the machine sees the backs: red packs for odd boards and blue for even ones, or any pack.",
+    type=click.Choice(PACKS),
+    help="Where the machine sees the backs: red packs for odd boards, blue for even ones (the default), or any pack.",
 )
 @click.option("--redo", is_flag=True, help="Make boards again that are made already.")
 @click.option("--redo-unconfirmed", is_flag=True, help="Make boards again whose number nobody confirmed.")
@@ -54,7 +52,7 @@ def duplicate(
     boards: str | None,
     copies: int,
     order: str,
-    packs: str,
+    packs: str | None,
     redo: bool,
     redo_unconfirmed: bool,
     show_cards: bool,
@@ -103,7 +101,7 @@ def duplicate(
         redo=redo,
         redo_unconfirmed=redo_unconfirmed,
         show_cards=show_cards,
-        packs=PackRule(packs),
+        packs=PackRule(packs or load_config(directory).packs),
     )
     view = choose_view(quiet=assistant, enter=sys.stdin is not None and sys.stdin.isatty())
     log = open_log(directory)

@@ -12,7 +12,7 @@ import click
 
 from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.cli.running import run_async
-from firmware_bridge.config import data_directory, ensure_directory, load_config
+from firmware_bridge.config import PACKS, data_directory, ensure_directory, load_config
 from firmware_bridge.errors import ConfigError
 
 
@@ -24,6 +24,7 @@ from firmware_bridge.errors import ConfigError
 @click.option("--tables", type=click.IntRange(2, 200), help="Tables; half the pairs if left out.")
 @click.option("--boards", type=click.IntRange(2, 99), help="Boards; 28 or what fits the tables if left out.")
 @click.option("--copies", type=click.IntRange(1, 9), help="Copies of each board; what the movement needs if left out.")
+@click.option("--packs", type=click.Choice(PACKS), help="Red packs for odd boards, blue for even ones; or any pack.")
 @click.option("--deals", type=click.Path(path_type=Path), help="Play the boards of this deal file.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="With --simulate: seed of deals and players.")
 @click.option(
@@ -50,6 +51,7 @@ def evening(
     tables: int | None,
     boards: int | None,
     copies: int | None,
+    packs: str | None,
     deals: Path | None,
     seed: int | None,
     speed: str | None,
@@ -66,10 +68,10 @@ def evening(
 
     request = EveningRequest(pairs, tables, boards, copies, seed, deals, simulate)
     if simulate:
-        if machine_url or station_urls:
+        if machine_url or station_urls or packs:
             raise ConfigError(
-                "--simulate brings its own devices.",
-                next_step="Leave out either --simulate or the device URLs.",
+                "--simulate brings its own devices and packs.",
+                next_step="Leave out either --simulate or the device URLs and --packs.",
                 code="usage",
             )
         return _simulated(request, speed or "demo", baud, data, evidence)
@@ -79,7 +81,7 @@ def evening(
             next_step="Real deals are never made from a seed: whoever knows it knows the cards.",
             code="usage",
         )
-    return _real(request, machine_url, station_urls, patience, data, evidence)
+    return _real(request, machine_url, station_urls, packs, patience, data, evidence)
 
 
 def _simulated(request: Any, speed: str, baud: int, data: Path | None, evidence: Path | None) -> Outcome:
@@ -100,6 +102,7 @@ def _real(
     request: Any,
     machine_url: str | None,
     station_urls: tuple[str, ...],
+    packs: str | None,
     patience: float,
     data: Path | None,
     evidence: Path | None,
@@ -118,7 +121,7 @@ def _real(
         )
     with _watched(ensure_directory(directory)) as view:
         fields, rankings, error = run_async(
-            _on_devices(request, directory, machine_url, station_urls, patience, view, evidence)
+            _on_devices(request, directory, machine_url, station_urls, packs or config.packs, patience, view, evidence)
         )
     return Outcome(fields, rankings_text(rankings), error=error)
 
@@ -128,6 +131,7 @@ async def _on_devices(
     directory: Path,
     machine_url: str,
     station_urls: tuple[str, ...],
+    packs: str,
     patience: float,
     view: Any,
     evidence: Path | None,
@@ -150,7 +154,15 @@ async def _on_devices(
         service.announce(decided, view)
         host = host_identity(directory)
         dealt = await service.deal(
-            decided, directory, machine_url, host, watch, on_event=view, evidence=evidence, patience_s=patience
+            decided,
+            directory,
+            machine_url,
+            host,
+            watch,
+            on_event=view,
+            evidence=evidence,
+            patience_s=patience,
+            packs=packs,
         )
         outcome = await service.play(
             decided, directory, station_urls, host, watch, on_event=view, evidence=evidence, patience_s=patience

@@ -14,7 +14,7 @@ import click
 
 from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.cli.running import run_async
-from firmware_bridge.config import data_directory, ensure_directory, load_config
+from firmware_bridge.config import PACKS, data_directory, ensure_directory, load_config
 from firmware_bridge.errors import ConfigError
 
 SERVICE_FILE = "service.json"
@@ -23,6 +23,7 @@ SERVICE_FILE = "service.json"
 @click.command()
 @click.option("--station", "station_urls", multiple=True, help="Device URL of a base station; may be repeated.")
 @click.option("--machine", "machine_url", help="Device URL of the dealing machine, for the dealing screen.")
+@click.option("--packs", type=click.Choice(PACKS), help="Red packs for odd boards, blue for even ones; or any pack.")
 @click.option("--pairs", type=click.IntRange(3, 400), help="Begin an event with so many pairs.")
 @click.option("--tables", type=click.IntRange(2, 200), help="Begin an event with so many tables.")
 @click.option("--boards", type=click.IntRange(2, 99), help="Boards of the new event.")
@@ -60,6 +61,7 @@ SERVICE_FILE = "service.json"
 def serve(
     station_urls: tuple[str, ...],
     machine_url: str | None,
+    packs: str | None,
     pairs: int | None,
     tables: int | None,
     boards: int | None,
@@ -104,6 +106,7 @@ def serve(
                     request,
                     urls,
                     machine,
+                    packs or config.packs,
                     address,
                     (cert, key),
                     (connector, clubs, restored),
@@ -123,6 +126,7 @@ async def _serve(
     request: Any,
     urls: tuple[str, ...],
     machine: str,
+    packs: str,
     address: tuple[str, int],
     tls: tuple[Path | None, Path | None],
     connector: tuple[str | None, tuple[str, ...], tuple[str, ...]],
@@ -156,7 +160,7 @@ async def _serve(
             desk, collection = await stack.enter_async_context(
                 running(directory, store, setup, urls, host, on_event=view)
             )
-            dealing = DealingDesk(desk, machine, host)
+            dealing = DealingDesk(desk, machine, host, packs)
             dealing.resume()
             stack.push_async_callback(dealing.close)
             desk.listens = address[0]

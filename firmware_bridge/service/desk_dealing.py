@@ -12,6 +12,7 @@ from typing import Any
 
 from dealer.duplication import progress as p
 from dealer.duplication.job import DuplicationJob, JobOptions
+from dealer.duplication.options import PackRule
 from dealer.formats.api import read_deals
 from dealer.generate import DealSet, Origin, new_set
 from dealer.store.schema import DEALING_DB, MIGRATIONS
@@ -27,11 +28,12 @@ KEPT = 200
 
 
 class DealingDesk:
-    """One dealing machine of the service. url: of the machine, "" when none is named."""
+    """One dealing machine of the service. url: of the machine, "" when none is named. packs: of ``PackRule``."""
 
-    def __init__(self, desk: Desk, url: str, host: HostIdentity) -> None:
+    def __init__(self, desk: Desk, url: str, host: HostIdentity, packs: str = PackRule.RED_BLUE) -> None:
         self._desk = desk
         self._host = host
+        self._packs = PackRule(packs)
         self.url = url
         self._job: DuplicationJob | None = None
         self._task: asyncio.Task[None] | None = None
@@ -162,7 +164,7 @@ class DealingDesk:
                 copies=copies,
                 on_progress=self._on_progress,
                 on_job=self._take_job,
-                options=JobOptions(),
+                options=JobOptions(packs=self._packs),
             )
         except FirmwareBridgeError as error:
             self._state |= {"error": f"{error.what} {error.next_step}".strip(), "stopped": True}

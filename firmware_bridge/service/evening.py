@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dealer.duplication.job import JobOptions
+from dealer.duplication.options import PackRule
 from dealer.duplication.progress import Summary
 from dealer.generate import DealSet
 from dealer.history import history_digests, repeat_is_a_fault
@@ -161,6 +162,7 @@ async def deal(
     on_event: OnEveningEvent,
     evidence: Path | None = None,
     patience_s: float = 60.0,
+    packs: str = PackRule.RED_BLUE,
 ) -> Summary:
     """Make every board of the evening that is not made yet. patience_s: how long a vanished machine is waited for."""
     summary = await make_boards(
@@ -171,7 +173,7 @@ async def deal(
         set_id=evening.plan.set_id,
         copies=evening.plan.copies,
         on_progress=on_event,
-        options=JobOptions(reconnect_s=patience_s),
+        options=JobOptions(reconnect_s=patience_s, packs=PackRule(packs)),
         evidence=evidence,
     )
     watch.add("dealing: machine", summary.dealing_s)

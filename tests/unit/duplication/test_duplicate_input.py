@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dealer.duplication.options import JobOptions
 from dealer.formats.api import WriteOptions, format_named
 from dealer.generate import new_set
 from firmware_bridge.cli.main import main
+from firmware_bridge.errors import DeviceError
 
 NOBODY = ["--machine", "tcp://127.0.0.1:9"]
 
@@ -79,3 +81,36 @@ def test_a_board_that_is_not_there_is_said_before_anybody_is_asked_to_confirm(
     code, error = refused(capsys, tmp_path, "restore", file, "--board", "9")
     assert (code, error["code"]) == (2, "no-such-board")
     assert refused(capsys, tmp_path, "read", "--verify", file, "--boards", "9", *NOBODY)[0] == 2
+
+
+@pytest.mark.parametrize("flag", [None, "red-blue", "any"])
+@pytest.mark.parametrize("config", [None, "any"])
+@pytest.mark.parametrize("command", ["duplicate", "evening"])
+def test_which_packs_go_into_which_boards_is_said_by_flag_or_once_for_all(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: str, command: str, config: str | None, flag: str | None
+) -> None:
+    asked: list[JobOptions] = []
+
+    async def make_boards(*_: object, options: JobOptions, **__: object) -> None:
+        asked.append(options)
+        raise DeviceError("that is all.")
+
+    place = "dealing" if command == "duplicate" else "evening"
+    monkeypatch.setattr(f"firmware_bridge.service.{place}.make_boards", make_boards)
+    data = tmp_path / "data"
+    data.mkdir()
+    if config is not None:
+        (data / "config.toml").write_text(f'packs = "{config}"')
+    words = [file] if command == "duplicate" else ["--station", NOBODY[1], "--pairs", "8", "--boards", "8"]
+    said = ["--packs", flag] if flag is not None else []
+    assert main([command, *words, *NOBODY, *said, "--data", str(data)]) == 1
+    assert [options.packs for options in asked] == [flag or config or "red-blue"]
+
+
+def test_packs_of_no_kind_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path, file: str) -> None:
+    assert refused(capsys, tmp_path, "duplicate", file, *NOBODY, "--packs", "green")[0] == 2
+    assert refused(capsys, tmp_path, "evening", "--simulate", "--packs", "any")[0] == 2
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "config.toml").write_text('packs = "green"')
+    code, error = refused(capsys, tmp_path, "duplicate", file, *NOBODY)
+    assert (code, "'packs'" in error["what"]) == (2, True)
