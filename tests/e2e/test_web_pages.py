@@ -18,6 +18,7 @@ from web_browser import (
     DESKTOP,
     PATIENCE_MS,
     PHONE,
+    SMALL,
     Service,
     accept,
     accessible,
@@ -279,6 +280,10 @@ def speaks_polish(page: Any) -> None:
         )
         assert not foreign & set(shown), (view, foreign & set(shown))
         accessible(page, f"{view} in Polish")
+        page.set_viewport_size(SMALL)
+        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide[0] <= wide[1], f"{view} on a small phone: {wide}"
+        page.set_viewport_size(DESKTOP)
         if view == "now":
             photograph(page, "desk-polish")
     page.select_option("#lang", "en")

@@ -64,3 +64,8 @@ def test_sections_a_draw_and_a_round_that_went_wrong_on_the_desks_pages(found: A
         page.click("#planchange")
         page.wait_for_selector("[data-undo='B0']")
         assert one.api("/plan")["sections"][1]["events"][0]["kind"] == "played-as"
+        # sections that are one field; what else is on the form stays as it is
+        page.fill("#s_fields", "a+b")
+        page.click("#keepsettings")
+        one.until(lambda cells: one.api("/desk")["event"]["settings"]["fields"] == ["A+B"])
+        one.until(lambda cells: page.input_value("#s_fields") == "A+B")

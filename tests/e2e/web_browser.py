@@ -33,6 +33,7 @@ SCREENS = os.environ.get("FIRMWARE_BRIDGE_SCREENS")
 PATIENCE_MS = 40_000
 """How long a page may take on a busy machine; only a failure takes so long."""
 PHONE = {"width": 390, "height": 780}
+SMALL = {"width": 320, "height": 640}
 DESKTOP = {"width": 1280, "height": 860}
 
 

@@ -94,10 +94,10 @@ function penaltyCard(e) {
 
 function settingsForm(e) {
   const names = Object.keys(e.settings).filter((name) => typeof e.settings[name] === "boolean" && hasWords(`setting.${name}`));
-  const pair = h("input", { value: e.settings.playing_director.join(" "), maxlength: 20 });
+  const listed = { playing_director: h("input", { value: e.settings.playing_director.join(" "), maxlength: 20, id: "s_pair" }), ...(e.sections.length > 1 ? { fields: h("input", { value: e.settings.fields.join(" "), maxlength: 200, id: "s_fields" }) } : {}) };
   // Only what was changed here: another desk may have changed the rest meanwhile.
   const keep = async () => {
-    const wanted = { ...Object.fromEntries(names.map((n) => [n, document.getElementById(`s_${n}`).checked])), playing_director: pair.value.toUpperCase().split(/[\s,]+/).filter(Boolean) };
+    const wanted = { ...Object.fromEntries(names.map((n) => [n, document.getElementById(`s_${n}`).checked])), ...Object.fromEntries(Object.entries(listed).map(([n, input]) => [n, input.value.toUpperCase().split(/[\s,]+/).filter(Boolean)])) };
     const settings = Object.fromEntries(Object.entries(wanted).filter(([n, v]) => String(v) !== String(e.settings[n])));
     const live = document.getElementById("s_live").checked;
     if (Object.keys(settings).length) await act("settings", { settings });
@@ -105,5 +105,5 @@ function settingsForm(e) {
     await again("plan");
   };
   return [h("div", { class: "boxes" }, names.map((name) => h("label", {}, h("input", { type: "checkbox", id: `s_${name}`, checked: e.settings[name] }), ` ${t(`setting.${name}`)}`)), h("label", {}, h("input", { type: "checkbox", id: "s_live", checked: e.live }), ` ${t("setting.live")}`)),
-    field("s_pair", t("setting.playing_director"), pair), h("p", { class: "row" }, doing(t("desk.keep"), keep, "primary", { id: "keepsettings" }))];
+    Object.entries(listed).map(([n, input]) => field(input.id, t(`setting.${n}`), input)), h("p", { class: "row" }, doing(t("desk.keep"), keep, "primary", { id: "keepsettings" }))];
 }

@@ -134,7 +134,7 @@ function fouledCard() {
 
 function scoringCard(now) {
   const box = h("div", {}), several = letters().length > 1;
-  const pick = (id, label, values, chosen, words) => field(id, label, h("select", {}, values.map((v) => h("option", { value: v, selected: v === chosen }, words(v)))));
+  const pick = (id, label, values, chosen, words) => field(id, label, h("select", {}, values.map((v) => h("option", { value: v, selected: v === chosen }, words(v)))), "broad");
   const method = now.method === "usual" ? "" : now.method;
   const body = () => {
     const who = signature(box), carried = Object.fromEntries(value("sc_carried").split(/[\s;]+/).filter(Boolean).map((x) => x.split("=")));

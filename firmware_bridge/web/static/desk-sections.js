@@ -146,7 +146,7 @@ const roundsOf = (section) => D.data.event.sections.find((s) => s.letter === sec
 let planned = [];
 
 addPlan("late-pair", {
-  fields: (s) => [field("p_round", t("desk.from-round"), number("p_round", { max: roundsOf(s), value: 1 })), field("p_place", t("desk.where"), select("p_place", ["auto", "phantom", "rover", "appendix"], (x) => t(`desk.place-${x}`))), field("p_missed", t("desk.missed"), h("input", { placeholder: "13-14", autocomplete: "off" })), scoreField()],
+  fields: (s) => [field("p_round", t("desk.from-round"), number("p_round", { max: roundsOf(s), value: 1 })), field("p_place", t("desk.where"), select("p_place", ["auto", "phantom", "rover", "appendix"], (x) => t(`desk.place-${x}`)), "broad"), field("p_missed", t("desk.missed"), h("input", { placeholder: "13-14", autocomplete: "off" })), scoreField()],
   event: () => ({ round: Number(value("p_round")), place: value("p_place"), missed: numbers(value("p_missed")), verdict: score() }),
 });
 
@@ -167,7 +167,7 @@ addPlan("played-as", {
       place.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, heads.map((x) => h("th", {}, x)))), h("tbody", {}, planned.map(row))));
     };
     fill();
-    return [field("p_round", t("round-label"), round), place, field("p_then", t("desk.then"), select("p_then", ["return", "follow"], (x) => t(`desk.then-${x}`))), scoreField()];
+    return [field("p_round", t("round-label"), round), place, field("p_then", t("desk.then"), select("p_then", ["return", "follow"], (x) => t(`desk.then-${x}`)), "broad"), scoreField()];
   },
   event: () => ({ round: Number(value("p_round")), then: value("p_then"), verdict: score(), tables: planned.flatMap(seatedAs) }),
 });
