@@ -40,6 +40,8 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     elif high is not None and high - low + 1 != count:
         message = f"The file says boards {low} to {high} and has {count}; they are numbered from {low}."
         collector.note("range-differs", message, 1)
+    if data[147:148].upper() == b"Y":
+        collector.note("backwards", f"The file says that it counts backwards; it is read upwards from board {low}.", 1)
     for record in range(count):
         body = data[record * RECORD : (record + 1) * RECORD]
         line, number = record + 1, low + record

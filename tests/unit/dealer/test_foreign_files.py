@@ -256,6 +256,25 @@ def test_dlm_of_a_set_that_was_dealt_counts_each_boards_copies_in():
     assert [(f.code, f.board) for f in found(wrong, "x.dlm")[1].problems] == [("checksum", 2)]
 
 
+@pytest.mark.parametrize(
+    ("trailer", "repairs"),
+    [
+        (b"YN  1 1  4", []),
+        (b"YN00101004", []),
+        (b"yn1  0 4  ", []),
+        (b"NY1  1 4  ", ["backwards"]),
+        (b" " * 10, ["lowest-board"]),
+        (bytes(10), ["lowest-board"]),
+    ],
+)
+def test_dup_as_other_versions_of_the_program_end_their_records(trailer, repairs):
+    data = write_deals(BOARDS, "dup")
+    records = [data[place : place + 146] + trailer for place in range(0, len(data), 156)]
+    boards, result = found(b"".join(records), "x.dup")
+    assert boards == TRUTH
+    assert (codes(result.repairs), result.problems) == (repairs, ())
+
+
 def test_csv_never_takes_a_board_for_a_heading_or_two_for_one():
     text = write_deals(BOARDS, "csv").decode()
     heading = ",".join(["card"] * 16) + ",board,dealer\n"
