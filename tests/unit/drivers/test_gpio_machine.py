@@ -503,11 +503,9 @@ def test_any_exception_switches_everything_off():
 def test_the_words_of_a_reader_that_fails_stay_out_of_the_log(caplog):
     class Reading(StuckMachine):
         wants_reading = True
-        stopped = []
+        controller = SimpleNamespace(emergency=lambda fault: stopped.append(fault))
 
-        @property
-        def controller(self):
-            return SimpleNamespace(emergency=self.stopped.append)
+    stopped = []
 
     def reader():
         raise ValueError("this looks like the ace of spades")
@@ -519,7 +517,7 @@ def test_the_words_of_a_reader_that_fails_stay_out_of_the_log(caplog):
     runner._asked.put(False)
     runner._read_cards()
     runner._card_reader(0.0)
-    assert machine.stopped == [Fault.SENSOR]
+    assert stopped == [Fault.SENSOR]
     assert re.search(r"the card reader failed: ValueError in test_gpio_machine.py line \d+", caplog.text)
     assert "spades" not in caplog.text
 
