@@ -47,7 +47,8 @@ from terminals.interop.data_connector.shapes import (
 )
 from terminals.store.values import RawRecord, RecordKey
 from terminals.sync.event_store import FILE_NAME, EventStore
-from terminals.sync.ingest import TakeRecord, ingest
+from terminals.sync.ingest import ingest
+from terminals.sync.jobs import TakeRecord
 
 EVENT, GUID = "E" * 32, "A" * 32
 TABLES = 60

@@ -39,7 +39,8 @@ from terminals.store.values import RawRecord, RecordKey
 from terminals.sync.collector import Collector
 from terminals.sync.contacts import Limits
 from terminals.sync.event_store import EventStore
-from terminals.sync.ingest import TakeRecord, ingest
+from terminals.sync.ingest import ingest
+from terminals.sync.jobs import TakeRecord
 from terminals.sync.service import SyncService
 from terminals.sync.setup import new_event
 

@@ -18,7 +18,8 @@ from firmware_bridge.wire.messages import Message, Record, Resend
 from firmware_bridge.wire.record import record_crc
 from terminals.store.values import RecordKey
 from terminals.sync.event_store import EventStore
-from terminals.sync.ingest import Done, Job, TakeRecord, Verdict, ingest
+from terminals.sync.ingest import ingest
+from terminals.sync.jobs import Done, Job, TakeRecord, Verdict
 from terminals.sync.setup import EventSetup
 
 T = TypeVar("T")

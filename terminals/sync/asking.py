@@ -26,7 +26,7 @@ from terminals.entry import Budget
 from terminals.store.desk import Device
 from terminals.store.values import device_hex
 from terminals.sync.contacts import Contacts, Limits, Send, Work
-from terminals.sync.ingest import Done, TakeDesk, TakeTable
+from terminals.sync.jobs import Done, TakeDesk, TakeTable
 from terminals.sync.questions import DoubleDummy, Question, TakeQuestion
 from terminals.sync.setup import EventSetup, pairs_at, section_letter
 from terminals.sync.terminal import Terminal

@@ -40,17 +40,7 @@ from firmware_bridge.wire.record import name_auth, name_crc, name_hash, record_a
 from terminals.store.desk import Device
 from terminals.store.values import RawRecord, RecordKey, device_hex
 from terminals.sync.contacts import DEFAULT_LIMITS, Batch, Limits, Send, Work
-from terminals.sync.ingest import (
-    TAKEN,
-    Done,
-    TakeDesk,
-    TakeDevice,
-    TakeHole,
-    TakeJournal,
-    TakeRecord,
-    TakeTable,
-    Verdict,
-)
+from terminals.sync.jobs import TAKEN, Done, TakeDesk, TakeDevice, TakeHole, TakeJournal, TakeRecord, TakeTable, Verdict
 from terminals.sync.missing import Missing
 from terminals.sync.people import name_body
 from terminals.sync.questions import TakeQuestion

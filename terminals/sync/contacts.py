@@ -27,7 +27,7 @@ from firmware_bridge.wire.numbers import Admission, CallState, Role
 from firmware_bridge.wire.record import AUTH_SIZE, events_auth
 from terminals.store.desk import Device, DeviceState
 from terminals.store.values import device_hex
-from terminals.sync.ingest import Done, Job, TakeAlarm, TakeDesk, TakeDevice, TakeJournal, TakeParts
+from terminals.sync.jobs import Done, Job, TakeAlarm, TakeDesk, TakeDevice, TakeJournal, TakeParts
 from terminals.sync.setup import EventSetup, section_letter, table_settings
 from terminals.sync.terminal import Terminal, Track
 

@@ -12,7 +12,7 @@ from firmware_bridge.wire.numbers import RecordReason
 from terminals.store.desk import Device
 from terminals.sync.asking import Asking
 from terminals.sync.contacts import Limits, Send, Work
-from terminals.sync.ingest import Done, TakeHole
+from terminals.sync.jobs import Done, TakeHole
 from terminals.sync.setup import EventSetup
 from terminals.sync.terminal import Terminal, Track
 

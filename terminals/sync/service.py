@@ -23,7 +23,8 @@ from terminals.sync.calls import ANSWERED, KINDS, calls, told_by
 from terminals.sync.collector import Collector
 from terminals.sync.contacts import DEFAULT_LIMITS, Limits, Send
 from terminals.sync.event_store import EventStore
-from terminals.sync.ingest import Done, Job, ingest
+from terminals.sync.ingest import ingest
+from terminals.sync.jobs import Done, Job
 from terminals.sync.setup import EventSetup, section_number
 
 _LOG = logging.getLogger(__name__)

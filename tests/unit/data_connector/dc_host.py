@@ -21,7 +21,8 @@ from terminals.store.results import CurrentResult
 from terminals.store.schema import MIGRATIONS
 from terminals.store.values import PlayKey, RawRecord, RecordKey
 from terminals.sync.director import By, Director
-from terminals.sync.ingest import TakeDesk, TakeRecord, ingest
+from terminals.sync.ingest import ingest
+from terminals.sync.jobs import TakeDesk, TakeRecord
 from terminals.sync.setup import EventSetup, setup_from_json, setup_to_json
 
 PLAYED, PASSED, NOT_PLAYED, ERASED = 1, 2, 3, 4

@@ -34,7 +34,8 @@ from terminals.store.results import CurrentResult
 from terminals.store.schema import MIGRATIONS
 from terminals.sync.collector import Collector
 from terminals.sync.contacts import DEFAULT_LIMITS, Limits, Send
-from terminals.sync.ingest import TAKEN, TakeRecord, ingest
+from terminals.sync.ingest import ingest
+from terminals.sync.jobs import TAKEN, TakeRecord
 from terminals.sync.setup import EventSetup, new_event, setup_to_json
 
 EVENT = 0xE7E47

@@ -20,7 +20,8 @@ from terminals.store.results import CurrentResult
 from terminals.store.values import RecordKey
 from terminals.sync.contacts import Limits
 from terminals.sync.event_store import EventStore
-from terminals.sync.ingest import Done, Job, TakeRecord, ingest
+from terminals.sync.ingest import ingest
+from terminals.sync.jobs import Done, Job, TakeRecord
 from terminals.sync.service import Ingest, SyncService
 from terminals.sync.setup import EventSetup
 
