@@ -225,7 +225,8 @@ def _tcp(request: DriverRequest) -> StreamOpener:
 
 
 def _usb(request: DriverRequest) -> StreamOpener:
-    from drivers.usb_pipe import UsbAddress, UsbOpener
+    from drivers.usb_device import UsbAddress
+    from drivers.usb_pipe import UsbOpener
 
     request.check_options(("serial_number", "interface"))
     ids = re.fullmatch(r"([0-9A-Fa-f]{1,4}):([0-9A-Fa-f]{1,4})", request.netloc)

@@ -25,7 +25,7 @@ def devices(urls: tuple[str, ...], timeout: float, data: Path | None) -> Outcome
     """
     if not urls:
         from drivers.serial_port import list_ports
-        from drivers.usb_pipe import list_usb
+        from drivers.usb_device import list_usb
 
         ports = [_port(one.url, one.description, one.serial_number) for one in list_ports()]
         ports += [_port(one.url, one.description, one.serial_number) for one in list_usb()]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from drivers.api import StreamOpener
-from drivers.usb_pipe import UsbAddress, UsbOpener
+from drivers.usb_device import UsbAddress
+from drivers.usb_pipe import UsbOpener
 from firmware_bridge.simulation.dealing_room import RoomLine, RoomMachine
 from firmware_bridge.simulation.lockstep import LockstepLoop, VirtualUsb
 from hwsim.usb_bus import Backend

@@ -37,7 +37,8 @@ from drivers.api import (
 from drivers.framed_machine import FramedMachine
 from drivers.host import HostIdentity
 from drivers.registry import open_machine
-from drivers.usb_pipe import UsbAddress, UsbOpener
+from drivers.usb_device import UsbAddress
+from drivers.usb_pipe import UsbOpener
 from firmware_bridge.clock import SystemClock
 from firmware_bridge.wire.numbers import Capability
 from hwsim.usb_bus import Backend, UsbDevice

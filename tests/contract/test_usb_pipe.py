@@ -9,7 +9,8 @@ import usb.core
 
 from drivers.host import HostIdentity
 from drivers.registry import open_carrier
-from drivers.usb_pipe import UsbAddress, UsbInfo, UsbOpener, _explain, list_usb
+from drivers.usb_device import UsbAddress, UsbInfo, explain, list_usb
+from drivers.usb_pipe import UsbOpener
 from firmware_bridge.errors import ConfigError, DeviceError, LinkLost
 from hwsim.usb_bus import Backend, UsbDevice, pair
 
@@ -185,10 +186,10 @@ def test_what_is_missing_is_said_in_words():
 
 
 def test_no_libusb_and_no_windows_driver_are_said_in_words(monkeypatch):
-    assert _explain(usb.core.NoBackendError("No backend available"), ADDRESS).code == "usb-library"
-    assert _explain(NotImplementedError(), ADDRESS).code == "usb-driver"
+    assert explain(usb.core.NoBackendError("No backend available"), ADDRESS).code == "usb-library"
+    assert explain(NotImplementedError(), ADDRESS).code == "usb-driver"
     monkeypatch.setattr("sys.platform", "win32")
-    assert "Zadig" in _explain(usb.core.USBError("not found", errno=errno.ENOENT), ADDRESS).next_step
+    assert "Zadig" in explain(usb.core.USBError("not found", errno=errno.ENOENT), ADDRESS).next_step
 
 
 def test_usb_urls():
