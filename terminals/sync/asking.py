@@ -69,7 +69,7 @@ class Asking(Contacts):
         busy = terminal.questions >= limits.asks_open or len(self._queue) >= limits.queue
         if seat is None or not self.credit or busy:
             return []
-        if not terminal.may_ask(now, limits.asks_per_second, limits.asks_burst):
+        if not terminal.ask_pace.take(now, limits.asks_per_second, limits.asks_burst):
             terminal.over_limit += 1
             return []
         deal = table = None

@@ -128,7 +128,7 @@ class Collector(Missing):
         if isinstance(message, TakeOver):
             return self._take_over(terminal, message, now, wall)
         if isinstance(message, Call):
-            return self._call(terminal, message, wall)
+            return self._call(terminal, message, now, wall)
         if isinstance(message, DirectorAsk):
             return self._director_ask(terminal, now)
         if isinstance(message, DirectorAuth):
@@ -289,7 +289,7 @@ class Collector(Missing):
         if self._trouble or self._full or terminal.waiting >= limits.per_terminal:
             track.dropped = True
             return [] if self.credit else [self._to(terminal, Credit(0))]
-        if not terminal.may_send(now, limits.per_second, limits.burst):
+        if not terminal.record_pace.take(now, limits.per_second, limits.burst):
             terminal.over_limit += 1
             if seq == track.expected:
                 track.nearest = seq

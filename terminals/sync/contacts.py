@@ -351,10 +351,12 @@ class Contacts:
     def _seat_of(terminal: Terminal) -> tuple[int, int]:
         return terminal.section, terminal.table
 
-    def _call(self, terminal: Terminal, call: Call, wall: str) -> list[Send]:
+    def _call(self, terminal: Terminal, call: Call, now: float, wall: str) -> list[Send]:
         place = {"section": terminal.section, "table": terminal.table, "round": call.round, "state": call.state}
-        if terminal.seat is None:
-            return []
+        if terminal.seat is None or not terminal.call_pace.take(
+            now, self._limits.asks_per_second, self._limits.asks_burst
+        ):
+            return []  # no finger is that fast: a key that is stuck does not fill the desk's log
         if call.state in (CallState.COMING, CallState.DONE) and terminal.menu_open:
             told = {"section": section_letter(terminal.section), "table": terminal.table, "state": call.state}
             self._put(TakeDesk("call-answered", {**told, "device": device_hex(terminal.device)}, wall=wall))

@@ -50,6 +50,23 @@ class Track:
 
 
 @dataclass(slots=True)
+class Pace:
+    """How many of something a terminal may still send: ``burst`` at once, so many a second in the long run."""
+
+    left: float = 0.0
+    at: float = -1e9
+
+    def take(self, now: float, per_second: float, burst: float) -> bool:
+        """Count one; False when it is too much."""
+        self.left = min(burst, self.left + (now - self.at) * per_second)
+        self.at = now
+        if self.left < 1.0:
+            return False
+        self.left -= 1.0
+        return True
+
+
+@dataclass(slots=True)
 class Terminal:
     """A terminal in contact. station: name of its base station; address: its number there."""
 
@@ -72,17 +89,16 @@ class Terminal:
     asking: tuple[int, int] | None = None
     told: str = ""
     over_limit: int = 0
-    allowance: float = 0.0
-    allowed_at: float = -1e9
     nonce: bytes = b""  # of a try to open the director's menu
     questions: int = 0  # that wait for the store
-    ask_allowance: float = 0.0
-    asked_at: float = -1e9
     takes_settings: bool = True  # False for an older program, that has answered TABLE_SETTINGS by NAK
     menu_open: bool = False  # the director's menu was opened at it since it introduced itself
     tells_events: bool = False  # it says itself which of its records belong to which event
     parts: tuple[tuple[int, int, int], ...] = ()  # what it said while it was not admitted
     held_upto: int = 0  # highest number that it had given to a record when it sent its last status
+    record_pace: Pace = field(default_factory=Pace)
+    ask_pace: Pace = field(default_factory=Pace)
+    call_pace: Pace = field(default_factory=Pace)
     tracks: dict[int, Track] = field(default_factory=dict)
 
     @property
@@ -102,24 +118,6 @@ class Terminal:
 
     def track(self, journal: int) -> Track | None:
         return self.tracks.get(journal)
-
-    def may_send(self, now: float, per_second: float, burst: float) -> bool:
-        """Count one record against what a terminal may send in the long run."""
-        self.allowance = min(burst, self.allowance + (now - self.allowed_at) * per_second)
-        self.allowed_at = now
-        if self.allowance < 1.0:
-            return False
-        self.allowance -= 1.0
-        return True
-
-    def may_ask(self, now: float, per_second: float, burst: float) -> bool:
-        """Count one question, as ``may_send`` counts records."""
-        self.ask_allowance = min(burst, self.ask_allowance + (now - self.asked_at) * per_second)
-        self.asked_at = now
-        if self.ask_allowance < 1.0:
-            return False
-        self.ask_allowance -= 1.0
-        return True
 
     def begin_track(self, track: Track) -> Track:
         """Follow a journal from now on."""

@@ -731,6 +731,20 @@ def test_a_call_reaches_the_desk(host: FakeHost) -> None:
     assert said(terminal, Text)[-1].text == "The director is called."
 
 
+def test_a_stuck_key_does_not_fill_the_desks_log(host: FakeHost) -> None:
+    terminal = a_terminal(host)
+    for number in range(500):
+        host.give(terminal, Call(1, 1, 1, number % 2))
+    host.run()
+    logged = host.ask(lambda connection: desk.desk_events(connection, host.event, "call"))
+    assert len(logged) == 20
+    host.wait(5)
+    host.give(terminal, Call(1, 1, 1, 1))
+    host.run()
+    logged = host.ask(lambda connection: desk.desk_events(connection, host.event, "call"))
+    assert (len(logged), logged[-1].data["state"]) == (21, 1)
+
+
 def test_messages_of_the_desk_go_to_those_they_are_for(host: FakeHost) -> None:
     for n in (1, 2, 3):
         a_terminal(host, 0xA0 + n, n, n)
