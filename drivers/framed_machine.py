@@ -34,6 +34,7 @@ from drivers.host import SYSTEM_RANDOM, HostIdentity
 from drivers.machine_events import event_of, reply_of, report_of, snapshot_of
 from drivers.meeting import Meeting
 from drivers.port_task import PortDown, PortEvent, PortMessage, PortTask, PortUp
+from drivers.port_words import not_introduced
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import DeviceError, LinkLost
 from firmware_bridge.link.sender import QueueFull
@@ -159,14 +160,7 @@ class FramedMachine:
         self._info_alarm = loop.call_later(self._info_timeout, self._no_introduction)
 
     def _no_introduction(self) -> None:
-        self._reject(
-            DeviceError(
-                "The machine greets but does not say how it is built.",
-                where=self.url,
-                next_step="Switch the machine off and on; if that does not help its firmware does not fit.",
-                code="no-answer",
-            )
-        )
+        self._reject(not_introduced(self.url))
 
     def _reject(self, error: DeviceError) -> None:
         """The machine can't be used as it is: whoever connects hears of it, and later attempts begin anew."""

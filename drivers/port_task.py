@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from drivers import port_words as words
 from drivers.api import ByteStream, StreamOpener
 from drivers.host import SYSTEM_RANDOM, HostIdentity
 from drivers.port_log import PortLog
@@ -21,7 +22,6 @@ from firmware_bridge.clock import Clock
 from firmware_bridge.errors import DeviceError, FirmwareBridgeError, LinkError, LinkLost
 from firmware_bridge.link.events import (
     Established,
-    Heard,
     LinkEvent,
     MessageReceived,
     MessageRejected,
@@ -201,40 +201,15 @@ class PortTask:
         self._wake.set()
 
     def not_connected(self) -> LinkLost:
-        return LinkLost(
-            "There is no connection to the device at present.",
-            where=self._where,
-            next_step="Check its cable and power; it is tried again by itself.",
-        )
+        return words.not_connected(self._where)
 
     def why_silent(self, seconds: float) -> FirmwareBridgeError:
         """Why there was no session within ``seconds``, from what was heard so far."""
-        session = self._session
         if self._state is PortState.OPENING:
-            return DeviceError(
-                f"The port did not open within {seconds:g} seconds.",
-                where=self._where,
-                next_step="Unplug the device, plug it in again, and try once more.",
-                code="port-silent",
-            )
+            return words.never_opened(self._where, seconds)
         if self._state is PortState.UP:
-            return DeviceError(
-                "The machine greets but does not say how it is built.",
-                where=self._where,
-                next_step="Switch the machine off and on; if that does not help its firmware does not fit.",
-                code="no-answer",
-            )
-        counters = session.counters
-        seen = session.decoder_counters["bytes_seen"]
-        if counters.received > counters.echoes + counters.foreign_version:
-            heard = Heard.NO_HELLO
-        elif counters.foreign_version:
-            heard = Heard.FOREIGN_VERSION
-        elif counters.echoes:
-            heard = Heard.ECHO
-        else:
-            heard = Heard.FOREIGN_BYTES if seen else Heard.NOTHING
-        return self._words(NoAnswer(heard, seen))
+            return words.not_introduced(self._where)
+        return self._words(words.heard_of(self._session))
 
     def dump(self, why: str) -> None:
         """Write the last frames of this port, redacted, into the log."""
@@ -411,11 +386,7 @@ class PortTask:
                 raise _Over(event.error(self._where))
 
     def _words(self, event: NoAnswer) -> FirmwareBridgeError:
-        if event.heard is Heard.FOREIGN_BYTES:
-            stranger = recognise_text(bytes(self._sample), self._where)
-            if stranger is not None:
-                return stranger
-        return event.error(self._where)
+        return words.no_answer(event, bytes(self._sample), self._where)
 
     async def _report(self, error: FirmwareBridgeError, final: bool) -> None:
         lost_now = self._state is PortState.UP
