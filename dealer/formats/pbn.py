@@ -44,7 +44,8 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
     collector = Collector("pbn", first_board)
     text = decode_text(data, collector)
     last_number: int | None = None
-    last_given = False
+    given: set[int] = set()
+    results_only: list[tuple[int, int]] = []
     ignored: PbnGame | None = None
     for game in parse_games(text, collector):
         ignored = None
@@ -59,16 +60,16 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
                 collector.found += 1
                 message = "A deal is here, and its tag is not called Deal."
                 collector.refuse("deal-missing", message, game.lines[other], number)
-            elif (
-                last_number is not None
-                and (number is None or (number == last_number and last_given))
-                and _RESULT_TAGS & game.tags.keys()
-            ):
-                message = f"This game has no deal; it shares the one of board {last_number}."
-                collector.note("shared-deal", message, game.line, last_number)
+            elif number is not None and _RESULT_TAGS & game.tags.keys():
+                # Counted as a board of its own, for the place of those behind it, until its deal turns up.
+                collector.found += 1
+                results_only.append((number, game.lines["Board"]))
             elif number is not None:
                 collector.found += 1
                 collector.refuse("deal-missing", "The board has no deal.", game.lines["Board"], number)
+            elif last_number is not None and _RESULT_TAGS & game.tags.keys():
+                message = f"This game has no deal; it shares the one of board {last_number}."
+                collector.note("shared-deal", message, game.line, last_number)
             else:
                 collector.note("game-ignored", "A game without board and deal is left out.", game.line)
                 ignored = game
@@ -79,9 +80,16 @@ def read(data: bytes, first_board: int = 1) -> DealFile:
         if hands is None or not usable:
             collector.found += 1
             continue
-        last_number, last_given = wanted, number is not None
+        last_number = wanted
+        given.update(() if number is None else (number,))
         _check_law_2(game, wanted, collector)
         collector.add(number, hands, line)
+    for number, line in results_only:
+        if number in given:
+            collector.found -= 1
+            collector.note("shared-deal", f"This game has no deal; it shares the one of board {number}.", line, number)
+        else:
+            collector.refuse("deal-missing", "The board has no deal.", line, number)
     if ignored is not None and collector.found and ignored.tags.keys() <= _FIRST_TAGS:
         collector.refuse("file-cut", "The file ends at the beginning of a game.", ignored.line)
     return collector.finish()

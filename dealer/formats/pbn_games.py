@@ -197,7 +197,9 @@ def _split_games(text: str, collector: Collector) -> Iterator[PbnGame]:
         if game is None:
             game = PbnGame(line)
         if name in game.tags:
-            if game.tags[name] != value and name != "Note":
+            if game.tags[name] != value and name == "Deal":
+                collector.refuse("deal-syntax", "Another deal stands in the same game.", line)
+            elif game.tags[name] != value and name != "Note":
                 collector.note("tag-repeated", f"{name} comes again in the game; the first one counts.", line)
         elif len(game.tags) >= MAX_TAGS_PER_GAME:
             raise unparsable("There are too many tags in one game.", line, "too-many-tags")
@@ -217,7 +219,9 @@ def _starts_game(game: PbnGame, name: str, value: str) -> bool:
         return False
     if name == "Board" and game.tags["Board"] != value:
         return True  # whether or not the one before has a deal
-    return "Deal" in game.tags and (name != "Deal" or game.tags["Deal"] != value)
+    if name == "Deal":
+        return game.tags["Deal"] != value and "Board" not in game.tags
+    return "Deal" in game.tags
 
 
 def read_escape_line(text: str, collector: Collector) -> None:

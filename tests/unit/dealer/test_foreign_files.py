@@ -218,6 +218,24 @@ def test_pbn_never_gives_a_board_the_next_ones_deal(change, line, code, between)
         assert result.problems == ()
 
 
+def test_results_find_their_deal_by_number_wherever_it_stands():
+    deals = every(lambda b: f'[Board "{b.number}"]\n[Deal "{b.deal.to_pbn()}"]\n\n')
+    results = every(lambda b: f'[Board "{b.number}"]\n[Contract "3NT"]\n[Declarer "N"]\n[Result "9"]\n\n')
+    for text in (deals + results, results + deals):
+        boards, result = found(text, "x.pbn")
+        assert (boards, result.problems) == (TRUTH, ())
+        assert codes(result.repairs) == ["shared-deal"] * 4
+    _, result = found(deals + results.replace('"4"', '"5"'), "x.pbn")
+    assert [(finding.code, finding.board) for finding in result.problems] == [("deal-missing", 5)]
+
+
+def test_two_deals_in_one_game_are_never_chosen_between():
+    text = f'[Board "1"]\n[Deal "{BOARDS[0].deal.to_pbn()}"]\n[Deal "{BOARDS[1].deal.to_pbn()}"]\n'
+    assert [(f.code, f.line) for f in found(text, "x.pbn")[1].problems] == [("deal-syntax", 3)]
+    # Without a number in between they are one game each.
+    assert found(text.replace('[Board "1"]\n', ""), "x.pbn")[0] == {1: TRUTH[1], 2: TRUTH[2]}
+
+
 def test_a_place_among_other_numbers_is_a_number_only_where_it_fits():
     lost = [game(board, number=board.number + 20) for board in BOARDS]
     lost[2] = lost[2].replace('[Board "23"]\n', "")
