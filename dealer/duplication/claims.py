@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TextIO
 
 from dealer.cards import Seat
 from dealer.duplication.plan import BoardCopy, BoardKey, Plan
@@ -36,7 +37,7 @@ class ClaimsFile:
         """One claim. States that claim nothing are left out."""
         if state in CLAIMED:
             self._claimed[(set_id, item.key)] = state
-            with self.path.open("a", encoding="ascii") as file:
+            with self._open() as file:
                 file.write(self._line(set_id, item, state))
 
     def export(self, plan: Plan, states: Mapping[BoardKey, BoardState]) -> None:
@@ -47,10 +48,14 @@ class ClaimsFile:
             if state in CLAIMED and self._claimed.get((plan.set_id, item.key)) != state:
                 self._claimed[(plan.set_id, item.key)] = state
                 lines.append(self._line(plan.set_id, item, state))
-        with self.path.open("a", encoding="ascii") as file:
+        with self._open() as file:
             file.writelines(lines)
             file.flush()
             os.fsync(file.fileno())
+
+    def _open(self) -> TextIO:
+        # It holds the plan: cards of boards that people have yet to play.
+        return open(self.path, "a", encoding="ascii", opener=lambda path, flags: os.open(path, flags, 0o600))
 
     def _line(self, set_id: str, item: BoardCopy, state: BoardState) -> str:
         claim = {

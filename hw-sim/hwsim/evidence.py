@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -37,7 +38,9 @@ class FileEvidence(Evidence):
     def write(self, name: str, line: dict[str, Any]) -> None:
         if name not in self._files:
             path = self._folder / f"{name}.jsonl"
-            self._files[name] = path.open("a", encoding="utf-8", newline="\n")
+            # For its owner only: it says where cards lie.
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            self._files[name] = os.fdopen(descriptor, "a", encoding="utf-8", newline="\n")
         file = self._files[name]
         file.write(json.dumps(line, separators=(",", ":")) + "\n")
         file.flush()

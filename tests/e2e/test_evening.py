@@ -186,6 +186,8 @@ def test_a_deal_file_is_played(tmp_path: Path) -> None:
     words = ["evening", "--simulate", "--deals", str(path), "--speed", "max", "--data", str(tmp_path / "data")]
     run = firmware_bridge(*words, "--evidence", str(evidence), "--json")
     check_complete(run, evidence, boards=14, results=98)
+    for name in ("claims.jsonl", "truth.jsonl"):
+        assert (evidence / name).stat().st_mode & 0o077 == 0, "they hold cards that people have yet to play"
     claims = {row["board"]: row["plan"] for row in rows(evidence, "claims.jsonl")}
     for board in deals.boards:
         assert claims[board.number] == {seat: list(hand) for seat, hand in zip("NESW", board.deal.hands, strict=True)}

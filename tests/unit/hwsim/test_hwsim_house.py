@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,8 @@ def test_evidence_is_appended_line_by_line(tmp_path: Path) -> None:
         evidence.write("truth", {"at": number})
         assert (tmp_path / "e" / "truth.jsonl").read_text().count("\n") == number + 1  # before it is closed
         evidence.close()
+    if os.name == "posix":
+        assert (tmp_path / "e" / "truth.jsonl").stat().st_mode & 0o077 == 0
     kept = Evidence()
     kept.write("faults", {"kind": "jam"})
     assert kept.lines == {"faults": [{"kind": "jam"}]}
