@@ -139,4 +139,10 @@ def _broken(what: str, seed: int) -> FirmwareBridgeError:
 
 def _text(fields: dict[str, Any]) -> str:
     width = max(len(name) for name in fields)
-    return "\n".join(f"{name.replace('_', ' '):<{width}}  {value}" for name, value in fields.items())
+    return "\n".join(f"{name.replace('_', ' '):<{width}}  {_words(value)}" for name, value in fields.items())
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items()) or "none"
+    return str(value)
