@@ -73,10 +73,11 @@ EVENT_LIMIT = 4096
 
 @dataclass(slots=True)
 class _Waiting:
-    """A request that has no answer yet."""
+    """A request that has no answer yet. handed_over: to the present session, or to the next one."""
 
     message: Message
     answer: asyncio.Future[object]
+    handed_over: bool = False
 
 
 class FramedMachine:
@@ -217,7 +218,8 @@ class FramedMachine:
     def _send_again(self) -> None:
         for waiting in (*self._commands.values(), *self._reports, *self._snapshots):
             if not waiting.answer.done():
-                self._try_send(waiting.message)
+                waiting.handed_over = False
+                self._hand_over(waiting)
 
     def _cancel_info_alarm(self) -> None:
         if self._info_alarm is not None:
@@ -296,10 +298,11 @@ class FramedMachine:
         return answer
 
     async def _ask(self, waiting: _Waiting) -> object:
-        """Send and wait. A loss of the link is waited out within the time limit."""
-        self._try_send(waiting.message)
+        """Send and wait. A loss of the link, or a full queue, is waited out within the time limit."""
         try:
             async with asyncio.timeout(self._answer_timeout):
+                while not self._hand_over(waiting):
+                    await self._port.room()
                 return await waiting.answer
         except TimeoutError:
             name = BY_CLASS[type(waiting.message)].name
@@ -314,12 +317,17 @@ class FramedMachine:
                 code="no-answer",
             ) from None
 
-    def _try_send(self, message: Message) -> None:
-        try:
-            self._port.send_now(message)
-        except (LinkLost, QueueFull):
-            # It stays among those that wait: it goes out with the next session, or its time runs out.
-            return
+    def _hand_over(self, waiting: _Waiting) -> bool:
+        """False while the queue is full. Once is enough: what a session took is repeated until it is acknowledged."""
+        if not waiting.handed_over:
+            try:
+                self._port.send_now(waiting.message)
+            except QueueFull:
+                return False
+            except LinkLost:
+                pass  # it stays among those that wait, and goes out with the next session
+            waiting.handed_over = True
+        return True
 
     def _fail_waiting(self, error: LinkLost) -> None:
         for waiting in (*self._commands.values(), *self._reports, *self._snapshots):

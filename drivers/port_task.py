@@ -192,8 +192,12 @@ class PortTask:
                     self.send_now(message, address)
                     return
                 except QueueFull:
-                    self._room.clear()
-                    await self._room.wait()
+                    await self.room()
+
+    async def room(self) -> None:
+        """Wait until messages may have left the queue, or there is no session any more."""
+        self._room.clear()
+        await self._room.wait()
 
     def give_up(self, error: FirmwareBridgeError) -> None:
         """End the present conversation as if the device had failed with ``error``."""

@@ -43,6 +43,7 @@ from firmware_bridge.wire.messages import (
     MachineInfo,
     Nak,
     Report,
+    Snapshot,
     Start,
 )
 from firmware_bridge.wire.numbers import Capability, NakReason, Role
@@ -464,3 +465,23 @@ def test_no_card_of_a_board_reaches_the_log(caplog):
     assert "hidden" in caplog.text, "the dump has the frames, without their payload"
     assert ORDER.routing.hex() not in caplog.text
     assert "efbe" not in caplog.text.lower()
+
+
+def test_a_question_asked_while_the_queue_is_full_goes_out_once_when_there_is_room():
+    async def scenario():
+        device = FakeDevice()
+        device.mute_acks = True
+        machine = FramedMachine(device.opener(), HOST, SystemClock(), rng=random.Random(1), answer_timeout=60)
+        await machine.connect(60)
+        showing = asyncio.gather(*(machine.display(Action.WAIT, 7, 1, Sound.NONE, "x") for _ in range(600)))
+        asking = [asyncio.create_task(machine.snapshot()), asyncio.create_task(machine.abort(0))]
+        await asyncio.sleep(0)  # all of them have begun, in this order: the queue, which holds 256, was full for these
+        device.mute_acks = False
+        snapshot, reply = await asyncio.gather(*asking)
+        assert snapshot.label == 7
+        assert reply.ok
+        await showing
+        assert len(device.commands(Snapshot)) == len(device.commands(Abort)) == 1
+        await machine.close()
+
+    run(scenario())
