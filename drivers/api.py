@@ -180,6 +180,8 @@ class Armed:
 
 @dataclass(frozen=True, slots=True)
 class CommandReply:
+    """What became of a command. ``replayed``: answered from the machine's memory, so nothing was done twice."""
+
     outcome: Outcome
     reason: CommandReason
     replayed: bool
@@ -191,6 +193,10 @@ class CommandReply:
 
 @dataclass(frozen=True, slots=True)
 class MachineSnapshot:
+    """The machine at this moment (protocol, MACHINE_STATE). ``counts``: cards in the pockets of N, E, S, W as the
+    machine believes. ``label``: number of the board that is in, 0 if not read. ``orientation``: Orientation or 255.
+    ``job_id``: 0 for none."""
+
     state: MachineStateCode
     board_in: bool
     cover_closed: bool
@@ -237,7 +243,7 @@ class BoardInserted:
 
 @dataclass(frozen=True, slots=True)
 class BoardPulled:
-    pass
+    """The board is out of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +256,12 @@ class BoardConfirmed:
 
 @dataclass(frozen=True, slots=True)
 class CardPassed:
+    """A card has come to rest (protocol, CARD). ``index``: its place in the job, from 0. ``raw``: what the reader saw;
+    ``best`` and ``runner_up``: cards 0-51, 254 a joker, 255 not read; ``margin``: how far best is ahead, 0-255.
+    ``wanted``: pocket that it was sent to; ``confirmed``: pocket where a sensor saw it, 255 where none did.
+    ``beam_ms``: milliseconds for which it covered the beam. ``at_ms``: when it was fed, since the machine started;
+    ``read_ms`` and ``exit_ms`` after that."""
+
     job_id: int
     index: int
     raw: int
@@ -270,6 +282,9 @@ class CardPassed:
 
 @dataclass(frozen=True, slots=True)
 class JobDone:
+    """The machine has placed all cards (protocol, DONE). ``counts``: cards in the pockets of N, E, S, W.
+    ``digest``: of what it placed, not of what was ordered."""
+
     job_id: int
     board: int
     copy: int
@@ -280,6 +295,9 @@ class JobDone:
 
 @dataclass(frozen=True, slots=True)
 class MachineFault:
+    """The machine stands still and all is at rest (protocol, FAULT). ``in_flight``: cards between hopper and pockets.
+    ``recoverable``: ``resume`` is safe once the operator has done ``action``."""
+
     job_id: int
     fault: Fault
     segment: Segment
@@ -290,6 +308,8 @@ class MachineFault:
 
 @dataclass(frozen=True, slots=True)
 class HopperChanged:
+    """Cards were put into the hopper, or it is empty."""
+
     hopper: HopperState
 
 
@@ -363,6 +383,8 @@ class DealingMachine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StationIdentity:
+    """Who the base station says it is. ``boot_id``: another one after every restart."""
+
     device_id: int
     model: str
     firmware: str
@@ -371,12 +393,16 @@ class StationIdentity:
 
 @dataclass(frozen=True, slots=True)
 class StationConnected:
+    """The link stands. ``restarted``: the station's boot id is another one than before."""
+
     identity: StationIdentity
     restarted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class StationDisconnected:
+    """The link is gone; the driver goes on trying to get it back. ``reason``: one sentence for people."""
+
     reason: str
 
 
