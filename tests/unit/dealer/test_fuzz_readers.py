@@ -139,7 +139,6 @@ HOSTILE = {
 }
 
 
-@pytest.mark.timeout(100)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_end_soon(name):
     file_name, make = HOSTILE[name]
