@@ -12,7 +12,7 @@ import pytest
 import web_fakes
 from web_fakes import Client, Page, service
 
-from firmware_bridge.service import desk_sections, desk_setup
+from firmware_bridge.service import api_table, desk_sections, desk_setup
 from terminals.movement import written
 from terminals.movement.catalog import build
 from terminals.sync.seats import sitting
@@ -186,6 +186,7 @@ def test_begun_before_set_up_is_complete(tmp_path: Path) -> None:
         async with service(tmp_path, None) as client:
             await ok(client, "/setup/start", {"sections": [{"name": "A"}], "settings": {"confirm": False}})
             page = Page(client, 1, ONE)
+            api_table.WAIT_S = 10_000.0  # a page is never made to wait for a plan that there is not
             await page.hello()
             await page.exchange(records=[page.record(1, 1, 4), page.record(9, 1, 5)])
             assert len(client.desk.rows) == 2, "results are held"
