@@ -183,11 +183,12 @@ class HealthReport:
 
     def rows(self) -> list[tuple[str, str]]:
         """The table that ``machine health`` prints."""
+        margin = f"{self.margin:.0f} ({self.margin_drift:+.1%} since cleaning)"
         found = [
             ("boards dealt", str(self.attempts)),
             ("cards dealt", str(self.cards)),
             ("card to card", f"{self.feed_ms:.1f} ms ({self.feed_drift:+.1%} since cleaning)"),
-            ("read margin", f"{self.margin:.0f} ({self.margin_drift:+.1%} since cleaning)"),
+            ("read margin", margin if self.plot_margin or not self.attempts else "not measured by this machine"),
             ("false reads", f"{self.per_100_packs:.2f} per 100 packs"),
             ("  by pack", f"{self.reads_odd} in odd boards (red), {self.reads_even} in even boards (blue)"),
             ("feeder's retries", f"{self.retries_per_100_packs:.1f} per 100 packs"),
@@ -225,7 +226,7 @@ def assess(history: Sequence[BoardHealth], cards_in_trouble: Counter[int] | None
         reads_odd=reads_odd,
         reads_even=reads - reads_odd,
         plot_feed=plot([item.feed_ms for item in whole]),
-        plot_margin=plot([item.margin for item in whole]),
+        plot_margin=plot([item.margin for item in whole]) if any(item.margin for item in whole) else "",
         warnings=tuple(_warnings(history, feed_drift, margin_drift, troubles, packs, rate, cards_in_trouble)),
     )
 

@@ -77,8 +77,9 @@ class Confusion:
     """What all packs together say.
 
     taken_for: (card, what it was read as) and how often, wrong ones only. weakest: the cards with the lowest median
-    margin, lowest first. wrong_pockets: cards seen in another pocket than they were sent to. neighbours: (card,
-    runner-up) of the commonest second choices. stops: why packs were stopped, in words, and how often.
+    margin, lowest first, none where the machine measures no margin. wrong_pockets: cards seen in another pocket than
+    they were sent to. neighbours: (card, runner-up) of the commonest second choices. stops: why packs were stopped, in
+    words, and how often.
     """
 
     packs: int
@@ -162,7 +163,7 @@ def evaluate(tests: Iterable[PackTest]) -> Confusion:
         taken_for=dict(wrong),
         wrong_pockets=sum(item.confirmed not in (UNKNOWN, item.wanted) for item in passes),
         stopped=sum(test.stopped != 0 for test in done),
-        weakest=tuple(weakest[:5]),
+        weakest=tuple(weakest[:5]) if any(item.margin for item in passes) else (),
         neighbours=dict(near.most_common(10)),
         stops=dict(Counter(_why(test.stopped) for test in done if test.stopped)),
     )

@@ -124,6 +124,13 @@ def test_the_matrix_has_a_row_for_each_card_that_was_confused() -> None:
     assert evaluate([]).matrix() == []
 
 
+def test_a_machine_that_measures_no_margin_has_no_lowest_ones() -> None:
+    machine = FakeMachine(FULL & ~Capability.MARGIN, scripts=[sorted_pack(FORWARD)])
+    result = evaluate(deal_packs(machine))
+    assert result.passed
+    assert result.weakest == ()
+
+
 def test_nothing_tested_is_not_passed() -> None:
     assert not evaluate([]).passed
 
