@@ -289,7 +289,8 @@ def ranking_view(desk: Desk, score: EventScore | None = None) -> list[dict[str, 
     names = [group.name for group in scoring_input(desk.setup, []).groups]
     out = []
     for at, rows in enumerate(scored.rankings):
-        name = names[at] if at < len(names) else ""
+        # A section with one ranking is called by its letter.
+        name = (names[at] if at < len(names) else "").removesuffix(" all")
         out.append(
             {
                 "name": {"NS": "North-South", "EW": "East-West"}.get(name, "" if len(scored.rankings) == 1 else name),

@@ -14,17 +14,17 @@ from html import escape
 FOLDER = "messages/"
 DEFAULT = "en"
 PREFIXES: Mapping[str, tuple[str, ...] | None] = {
-    "terminal.html": ("terminal", "notice"),
+    "terminal.html": ("terminal", "notice", "heard"),
     "desk.html": None,
     "deal.html": ("deal", "error", "do", "why", "board-state", "health", "trouble"),
     "results.html": ("results", "chart", "vulnerable"),
     "cards.html": ("cards",),
 }
 """Page -> prefixes of the keys that it needs beside those without a prefix; None: all but those of ELSEWHERE."""
-ELSEWHERE = frozenset({"deal", "do", "why", "board-state", "health", "trouble", "cards", "notice"})
+ELSEWHERE = frozenset({"deal", "do", "why", "board-state", "health", "trouble", "cards", "notice", "heard"})
 """Prefixes that the desk does not need."""
-SENTENCES = "said"
-"""Prefix of sentences of the program by their English words: of no use in English."""
+SENTENCES = frozenset({"said", "heard"})
+"""Prefixes of sentences of the program by their English words: of no use in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,11 @@ def read_words(files: Mapping[str, bytes]) -> dict[str, Words]:
 def words_for(page: str, language: Words) -> dict[str, str]:
     """The words that a page needs."""
     wanted = PREFIXES.get(page)
-    unwanted = ELSEWHERE | ({SENTENCES} if language.code == DEFAULT else set())
 
     def needed(prefix: str) -> bool:
-        return prefix not in unwanted if wanted is None else prefix in wanted
+        if language.code == DEFAULT and prefix in SENTENCES:
+            return False
+        return prefix not in ELSEWHERE if wanted is None else prefix in wanted
 
     return {key: text for key, text in language.words.items() if "." not in key or needed(key.partition(".")[0])}
 

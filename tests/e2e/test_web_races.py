@@ -153,14 +153,15 @@ def test_what_every_page_uses_when_news_comes_at_the_wrong_moment(found: Any, tm
 
         told = page.evaluate(
             f"""(async () => {{
-              const {{ loadWords, said }} = await {BASE};
+              const {{ heard, loadWords, said }} = await {BASE};
               await loadWords("pl");
               const found = [
                 "Three-quarter Howell, 8 tables, 15 pairs (one sits out), 13 rounds of 2",
                 "North-South stay. East-West move up one table through the whole room. 2 copies of every board.",
                 "3 plays board 7 in rounds 2 and 5 (Law 15).",
                 "Another movement: Swiss pairs, 12 pairs, 1 round of 5 drawn",
-              ].map(said);
+              ].map((text) => said(text));
+              found.push(heard("This terminal needs a key. Call the director."), heard("Round 1 is over, boards to me"));
               await loadWords("en");
               return [...found, said("Boards stay.")];
             }})()"""
@@ -170,6 +171,8 @@ def test_what_every_page_uses_when_news_comes_at_the_wrong_moment(found: Any, tm
             "NS zostają. EW idą o stół w górę przez całą salę. Kopii każdego rozdania: 2.",
             "3 gra rozdanie 7 w rundach 2 i 5 (przepis 15).",
             "Inny ruch: Szwajcar par, 12 par, 1 runda po 5 losowanych",
+            "Ten terminal potrzebuje klucza. Wezwij sędziego.",
+            "Round 1 is over, boards to me",
             "Boards stay.",
         ]
 

@@ -113,28 +113,33 @@ export function told(prefix, code, text, values = {}) {
 
 // Sentences of the program about seats and movements in the words of the page: a whole sentence with its places ("said."
 // and its English words, {a} {b} ... where something stands), else phrase by phrase; what has no words there stays.
-let sentences = { of: "", list: [], phrases: null };
-function known() {
-  if (sentences.of === language) return sentences;
-  const keys = Object.keys(words).filter((key) => key.startsWith("said.")).map((key) => key.slice(5)).sort((a, b) => b.length - a.length), whole = (one) => one.includes("{") || one.endsWith(".");
+const sentences = new Map();
+function sentencesOf(prefix) {
+  const name = `${language} ${prefix}`;
+  if (sentences.has(name)) return sentences.get(name);
+  const keys = Object.keys(words).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)).sort((a, b) => b.length - a.length), whole = (one) => one.includes("{") || one.endsWith(".");
   const escaped = (one) => one.replace(/[.*+?^$()|[\]\\/]/g, "\\$&"), phrases = keys.filter((one) => !whole(one));
-  sentences = {
-    of: language, list: keys.filter(whole).map((one) => [new RegExp(`^${escaped(one).replace(/\{\w\}/g, "(.+?)")}$`), one.match(/\{\w\}/g) || [], words[`said.${one}`]]),
+  const found = {
+    list: keys.filter(whole).map((one) => [new RegExp(`^${escaped(one).replace(/\{\w\}/g, "(.+?)")}$`), one.match(/\{\w\}/g) || [], words[`${prefix}${one}`]]),
     phrases: phrases.length ? new RegExp(`\\b(?:${phrases.map(escaped).join("|")})\\b`, "g") : null,
   };
-  return sentences;
+  sentences.set(name, found);
+  return found;
 }
 
-export function said(text) {
+function inWords(text, prefix) {
   if (language === "en" || !text) return text;
-  const parts = text.split(/\.\s+(?=[A-Z\d])/);
-  if (parts.length > 1) return parts.map((one, at) => said(at < parts.length - 1 ? `${one}.` : one)).join(" ");
-  for (const [pattern, places, found] of known().list) {
+  const parts = text.split(/\.\s+(?=[A-Z\d])/), { list, phrases } = sentencesOf(prefix);
+  if (parts.length > 1) return parts.map((one, at) => inWords(at < parts.length - 1 ? `${one}.` : one, prefix)).join(" ");
+  for (const [pattern, places, found] of list) {
     const match = pattern.exec(text);
-    if (match) return places.reduce((out, place, at) => out.replace(place, () => said(match[at + 1])), found);
+    if (match) return places.reduce((out, place, at) => out.replace(place, () => inWords(match[at + 1], prefix)), found);
   }
-  return known().phrases ? text.replace(known().phrases, (found) => words[`said.${found}`]) : text;
+  return phrases ? text.replace(phrases, (found) => words[`${prefix}${found}`]) : text;
 }
+export const said = (text) => inWords(text, "said.");
+// What a terminal is told: whole sentences of the program; what the director has typed stays as it is.
+export const heard = (text) => inWords(text, "heard.");
 
 export function languageChoice(changed) {
   return h("select", { id: "lang", "aria-label": t("language"), onchange: async (e) => { store("lang", e.target.value); await loadWords(e.target.value); changed(); } },

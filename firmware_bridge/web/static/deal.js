@@ -4,7 +4,7 @@ import { healthCard, historyCard, setsCard } from "./deal-record.js";
 
 const main = document.getElementById("main"), line = document.getElementById("line");
 const looking = newestOnly();
-let token = stored("desk") || "", data = null, heard = "", problem = "", context = null, past = null, source = null;
+let token = stored("desk") || "", data = null, sounded = "", problem = "", context = null, past = null, source = null;
 
 // What is older than what is on the screen is not taken: an answer may come after the news of what followed from it.
 const take = (value) => { if (!data || value.boot !== data.boot || value.n >= data.n) data = value; };
@@ -86,8 +86,8 @@ function draw() {
     h("div", { class: "past" }, historyCard(data, past), data.running ? "" : setsCard(past), healthCard(past, clean))];
   keepFocus(main, sections.filter(Boolean));
   const now = `${data.step}/${data.sound}`;
-  if (now !== heard && (data.sound === "stop" || data.sound === "done")) { tone(data.sound); document.getElementById("say").textContent = stepWords(); }
-  heard = now;
+  if (now !== sounded && (data.sound === "stop" || data.sound === "done")) { tone(data.sound); document.getElementById("say").textContent = stepWords(); }
+  sounded = now;
 }
 
 async function clean(machine) {

@@ -160,7 +160,14 @@ function nowView() {
     h("div", {},
       h("section", { class: "card" }, h("h2", {}, t("desk.results-of", { stored: grid.counts.stored, expected: grid.counts.expected })), progress(bars)),
       grid.others.length ? h("section", { class: "card" }, h("h2", {}, t("desk.unplanned")), h("ul", {}, grid.others.map((o) => h("li", {}, button(`${t("board", { board: o.board })}: ${o.ns} – ${o.ew} ${o.text}`, () => openPlay(o), "plain"))))) : "",
-      h("section", { class: "card small" }, event.sections.map((s) => h("p", {}, s.movement ? said(s.movement) : t("desk.no-movement"))), event.settings.playing_director.length ? h("p", {}, t("desk.playing-director", { pairs: event.settings.playing_director.join(", ") })) : "")));
+      h("section", { class: "card small" }, movementLines(event.sections), event.settings.playing_director.length ? h("p", {}, t("desk.playing-director", { pairs: event.settings.playing_director.join(", ") })) : "")));
+}
+
+// Each movement once, with the letters of the sections that play it.
+function movementLines(sections) {
+  const played = new Map();
+  for (const s of sections) played.set(s.movement || "", [...(played.get(s.movement || "") || []), s.letter]);
+  return [...played].map(([movement, of]) => h("p", {}, sections.length > 1 ? h("strong", {}, `${of.join(" ")}: `) : "", movement ? said(movement) : t("desk.no-movement")));
 }
 
 const KINDS = { look: "desk.cell-look", full: "desk.cell-complete", late: "desk.cell-late", some: "desk.cell-under-way", none: "desk.cell-not-begun" };

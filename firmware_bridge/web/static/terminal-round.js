@@ -1,5 +1,5 @@
 // The course of a session at a table: who plays, which board, what was entered, where to go next.
-import { button, h, t } from "./base.js";
+import { button, h, heard, t } from "./base.js";
 import { KIND, TABLE, vulnerable } from "./record.js";
 import { begin, erase, scoreWords } from "./terminal-entry.js";
 import { anytime, backButton, boardsOf, called, entryFor, go, here, isDone, keepRecord, lastRound, names, notKept, once, page, plainText, planRound, ready, recorded, S, SCREENS, seats, sideOf, step, T, waiting } from "./terminal-state.js";
@@ -8,8 +8,8 @@ const vulWords = (board) => { const v = vulnerable(board); return t(v.ns && v.ew
 const run = (boards) => boards.reduce((out, b) => { const last = out.at(-1); if (last && last[1] === b - 1) last[1] = b; else out.push([b, b]); return out; }, []).map(([a, b]) => (a === b ? a : `${a}–${b}`)).join(", ");
 
 SCREENS.nocard = () => page(t("no-card"), h("p", {}, t("no-card-help")), waiting() ? h("p", { class: "note bad" }, t("still-here", { count: waiting() })) : "");
-SCREENS.wait = () => page(t("wait-title"), h("p", {}, S.admit?.text || t(T.link.online ? "wait-admit" : "wait-net")));
-SCREENS.refusedDevice = () => page(t("refused-title"), h("p", {}, S.admit.text));
+SCREENS.wait = () => page(t("wait-title"), h("p", {}, heard(S.admit?.text) || t(T.link.online ? "wait-admit" : "wait-net")));
+SCREENS.refusedDevice = () => page(t("refused-title"), h("p", {}, heard(S.admit.text)));
 
 SCREENS.round = () => {
   const r = planRound(), boards = boardsOf(r), first = sideOf(r, "NS")[0];

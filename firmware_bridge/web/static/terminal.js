@@ -1,5 +1,5 @@
 // The terminal of one table: it opens the phone's log, connects, and takes the news; the screens are in modules beside it.
-import { ApiError, api, button, h, loadWords, store, stored, t } from "./base.js";
+import { ApiError, api, button, h, heard, loadWords, store, stored, t } from "./base.js";
 import { Connection } from "./connection.js";
 import { Journal } from "./journal.js";
 import { flushNames } from "./people.js";
@@ -27,7 +27,7 @@ async function onMessage(m) {
   if (m.kind === "ADMIT") {
     S.admit = m;
     if (m.admitted === 1) T.link.takeOver = false;
-    if (m.text && m.admitted === 1) S.note = { kind: "warn", text: m.text };
+    if (m.text && m.admitted === 1) S.note = { kind: "warn", text: heard(m.text) };
   } else if (m.kind === "TABLE_PLAN") {
     S.plan = m;
     T.link.planVersion = m.version;
@@ -49,6 +49,7 @@ async function onMessage(m) {
 }
 
 function message(m) {
+  m.text = heard(m.text);
   say(m.text);
   if (!m.urgent) { S.note = { kind: "", text: m.text }; return; }
   const box = h("dialog", { "aria-labelledby": "message" }, h("h2", { id: "message" }, t("message")), h("p", {}, m.text), button(t("read"), () => box.close(), "primary big"));
