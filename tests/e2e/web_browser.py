@@ -64,13 +64,15 @@ class Service:
         ]
         self.process = subprocess.Popen([*words, *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         assert self.process.stderr is not None
+        said = ""
         for line in self.process.stderr:
+            said += line
             if "desk#" in line:
                 break
             if "Serving at" in line:
                 self.port = int(re.findall(r":(\d+)", line)[-1])
         else:
-            raise AssertionError("the service did not start")
+            raise AssertionError(f"the service did not start: {said[-2000:]}")
         # Nobody reads the rest; a full pipe must not stop the service.
         os.set_blocking(self.process.stderr.fileno(), False)
 
