@@ -148,6 +148,8 @@ def test_fingerprint_can_be_read_out(commitment):
 
 def test_files_round_trip_and_secrets_belong_to_their_owner(tmp_path):
     parts = two_parts("6 13 27")
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets").chmod(0o755)  # as after a copy
     path = save_secret(tmp_path, SET, parts)
     assert path == secret_path(tmp_path, SET)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,33 @@ from web_fakes import Page, service
 
 from firmware_bridge.service import api_guard
 from firmware_bridge.service.api import operations
-from firmware_bridge.service.api_access import ROLES, Caller, origin_of
+from firmware_bridge.service.api_access import ROLES, Access, Caller, origin_of
 from firmware_bridge.service.api_guard import MAX_BODY, serving
 from firmware_bridge.web.pages import PAGES, page_files, routes, served_files
 from firmware_bridge.web.publish import Board, publish
 
 NASTY = "</script><img src=x onerror=alert(1)>\"'&{{desk.title}}"
+
+
+# --- who may read the codes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+def test_everything_that_the_service_keeps_is_its_owners(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path):
+            pass
+
+    before = os.umask(0o022)
+    try:
+        asyncio.run(run())
+        os.chmod(tmp_path / "access.json", 0o644)  # as after a copy
+        Access.open(tmp_path).renew_codes()
+    finally:
+        os.umask(before)
+    kept = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.rglob("*") if path.is_file()}
+    assert {"access.json", "events.db"} <= kept.keys()
+    assert set(kept.values()) == {0}, kept
 
 
 # --- clickjacking ------------------------------------------------------------------------------------------------
