@@ -23,6 +23,7 @@ from terminals.interop.exchange import (
     Published,
 )
 from terminals.interop.tokens import read_card, read_number
+from terminals.interop.usebio_words import iso_date
 from terminals.result import (
     Artificial,
     ArtificialSide,
@@ -229,6 +230,18 @@ def _contestant(data: Mapping[str, Any]) -> Contestant:
     return Contestant(str(data["section"]), number, str(data["direction"]))
 
 
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("players")
+    return value
+
+
+def _whole(value: Any) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise TypeError("boards")
+    return value
+
+
 def _number(text: str | None) -> Published | None:
     return None if text is None else read_number(text)
 
@@ -271,7 +284,7 @@ def _event(root: Mapping[str, Any], where: str) -> ExchangeEvent:
     in_vps = in_vps and not any(one.get("in_vps") for one in root["entrants"])
     return ExchangeEvent(
         title=str(root["title"]),
-        date=str(root["date"]),
+        date=iso_date(str(root["date"])),
         club=str(root["club"]),
         club_id=str(root["club_id"]),
         program=str(root["program"]),
@@ -292,12 +305,14 @@ def _entrant(data: Mapping[str, Any], in_vps: bool) -> Entrant:
     return Entrant(
         _contestant(data),
         str(data["label"]),
-        tuple(ExchangePlayer(one["name"], one["national_id"], one["club_id"]) for one in data["players"]),
+        tuple(
+            ExchangePlayer(*(_word(one[key]) for key in ("name", "national_id", "club_id"))) for one in data["players"]
+        ),
         direction=str(data["side"]),
         section=str(data["section"]),
         total=_number(data["total"]),
         place=str(data["place"]),
-        boards=data["boards"],
+        boards=_whole(data["boards"]),
         adjustment=_number(data["adjustment"]),
         master_points=_number(data["master_points"]),
         name=str(data["name"]),

@@ -58,7 +58,7 @@ def write_usebio(event: ExchangeEvent) -> bytes:
         if event.kind is EventKind.TEAMS:
             _match(SubElement(element, "MATCH"), match, event)
         else:
-            _table(SubElement(containers[_section(match)], "MATCH"), match, event)
+            _table(SubElement(containers.get(_section(match), element), "MATCH"), match, event)
     problems = validate_usebio(root)
     if problems:
         raise EntryError(f"The event can't be written as USEBIO: {problems[0]}.", where="USEBIO", code="not-exportable")
@@ -221,8 +221,8 @@ def _match(element: Element, match: ExchangeMatch, event: ExchangeEvent) -> None
 
 
 def _section(match: ExchangeMatch) -> str:
-    """The section whose tables played it; a match without a board does not reach a file."""
-    return next(one.north_south.line.section for one in match.boards if one.north_south is not None)
+    """The section whose tables played it, "" for a match without a board."""
+    return next((one.north_south.line.section for one in match.boards if one.north_south is not None), "")
 
 
 def _table(element: Element, match: ExchangeMatch, event: ExchangeEvent) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,9 @@ from interop_teams import round_robin
 
 from firmware_bridge.errors import EntryError
 from terminals.interop.audit import audit_event
+from terminals.interop.exchange import ExchangeEvent, ExchangeMatch, MatchBoard
 from terminals.interop.results_json import read_results_json, state_as_dict, state_from_dict, write_results_json
+from terminals.interop.usebio_write import write_usebio
 from terminals.result import BoardState, NotEntered, NotPlayed, NotPlayedReason, SitOut
 from terminals.scoring.boards import Method
 
@@ -76,3 +79,43 @@ def test_any_value_anywhere_is_read_or_refused(data: st.DataObject) -> None:
         read_results_json(json.dumps(copy).encode())
     except EntryError:
         pass
+
+
+def swiss() -> ExchangeEvent:
+    """Two pairs at one table, as a match."""
+    event = published(mitchell(3, 1, 2, one=True), one=True)
+    (table,) = [[one for one in event.lines if one.line.ns.number == 1]]
+    boards = tuple(MatchBoard(one.line.board, one, None) for one in table)
+    match = ExchangeMatch(1, table[0].line.ns, table[0].line.ew, boards)
+    return replace(event, match_scoring="VPS", matches=(match,))
+
+
+@pytest.mark.parametrize("boards", ["3", True, 1.5, []])
+def test_a_number_of_boards_is_whole(boards: object) -> None:
+    data = json.loads(write_results_json(swiss()))
+    data["entrants"][0]["boards"] = boards
+    with pytest.raises(EntryError, match="not complete"):
+        read_results_json(json.dumps(data).encode())
+
+
+def test_names_are_words_and_a_date_is_one_or_none() -> None:
+    data = json.loads(write_results_json(swiss()))
+    for strange in (None, "tomorrow", 7):
+        data["date"] = strange
+        assert read_results_json(json.dumps(data).encode()).date == ""
+    data["entrants"][0]["players"][0]["name"] = None
+    with pytest.raises(EntryError, match="not complete"):
+        read_results_json(json.dumps(data).encode())
+
+
+@pytest.mark.parametrize("section", ["Z", "1/2", None])
+def test_a_match_of_another_section_or_without_a_board_is_written(section: str | None) -> None:
+    event = swiss()
+    (match,) = event.matches
+    if section is None:
+        match = replace(match, boards=())
+    else:
+        lines = [one.north_south for one in match.boards if one.north_south is not None]
+        moved = [replace(one, line=replace(one.line, section=section)) for one in lines]
+        match = replace(match, boards=tuple(MatchBoard(one.line.board, one, None) for one in moved))
+    assert b"<MATCH>" in write_usebio(replace(event, matches=(match,)))
