@@ -161,7 +161,8 @@ def test_what_every_page_uses_when_news_comes_at_the_wrong_moment(found: Any, tm
                 "3 plays board 7 in rounds 2 and 5 (Law 15).",
                 "Another movement: Swiss pairs, 12 pairs, 1 round of 5 drawn",
               ].map((text) => said(text));
-              found.push(heard("This terminal needs a key. Call the director."), heard("Round 1 is over, boards to me"));
+              for (const text of ["This terminal needs a key. Call the director.", "Round 1 is over, boards to me"])
+                found.push(heard(text));
               await loadWords("en");
               return [...found, said("Boards stay.")];
             }})()"""
