@@ -53,6 +53,11 @@ class TcpOpener:
             ) from error
         except OSError as error:
             raise _explain(error, where) from error
+        if transport.get_extra_info("sockname") == transport.get_extra_info("peername"):
+            # Nobody listens, and the port that this computer chose for its own end is the one wanted: it reached
+            # itself. Kept open, the device could not listen there when it comes back.
+            transport.abort()
+            raise _explain(ConnectionRefusedError(errno.ECONNREFUSED, "reached itself"), where)
         _tune(transport.get_extra_info("socket"))
         return stream
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evening_runs import command, environment
+from evening_runs import command, environment, free_port
 
 pytest.importorskip("bridgemate_dataconnector", reason="needs bridgemate-dataconnector-client")
 from bridgemate_dataconnector import DataConnectorClient, dto
@@ -23,12 +22,6 @@ from bridgemate_dataconnector.http_transport import HttpTransport
 EVENT, FIRST, SECOND = "E" * 32, "A" * 32, "B" * 32
 KINDS = dto.DataConnectorResponseData
 LIMIT = 60.0
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 class Club:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evening_runs import free_port
 
 FLAGS = [
     "--no-sandbox",
@@ -47,7 +47,7 @@ class Service:
     def __init__(self, data: Path, *flags: str) -> None:
         self.data = data
         self._flags = flags
-        self.port = 0
+        self.port = free_port()
         self.process: subprocess.Popen[str] | None = None
         self.start(*flags)
 
@@ -69,8 +69,6 @@ class Service:
             said += line
             if "desk#" in line:
                 break
-            if "Serving at" in line:
-                self.port = int(re.findall(r":(\d+)", line)[-1])
         else:
             raise AssertionError(f"the service did not start: {said[-2000:]}")
         # Nobody reads the rest; a full pipe must not stop the service.

@@ -98,3 +98,21 @@ def test_silence_ends_at_the_time_limit(monkeypatch):
         assert caught.value.code == "port-silent"
 
     run(scenario())
+
+
+def test_a_connection_to_itself_is_nobody_there(monkeypatch):
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+        sock.connect(("127.0.0.1", port))  # TCP's simultaneous open, as when the chosen port is the wanted one
+        sock.setblocking(False)
+
+        async def scenario():
+            loop = asyncio.get_running_loop()
+            connect = loop.create_connection
+            monkeypatch.setattr(loop, "create_connection", lambda made, *place, **more: connect(made, sock=sock))
+            await opener_for(port)()
+
+        with pytest.raises(DeviceError) as caught:
+            run(scenario())
+        assert caught.value.code == "port-missing"
