@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
 from typing import Any
@@ -34,6 +35,7 @@ from firmware_bridge.service.api_access import Caller, origin_of
 from firmware_bridge.service.api_guard import Guard
 from firmware_bridge.service.api_openapi import document
 from firmware_bridge.service.api_operation import ROOT, Operation
+from firmware_bridge.service.api_repeats import HEADER, Repeats
 from firmware_bridge.service.desk import Desk
 
 PUBLIC = Caller("viewer")
@@ -69,8 +71,9 @@ def operations(desk: Desk, dealing: Any = None) -> list[Operation]:
 
 def make_app(desk: Desk, dealing: Any = None, pages: Sequence[BaseRoute] = ()) -> Starlette:
     """The whole application: the operations, then ``pages`` (routes of ``firmware_bridge.web``)."""
+    repeats = Repeats()
     routes: list[BaseRoute] = [
-        Route(one.path, _endpoint(desk, one), methods=[one.method]) for one in operations(desk, dealing)
+        Route(one.path, _endpoint(desk, one, repeats), methods=[one.method]) for one in operations(desk, dealing)
     ]
     return Starlette(
         routes=[*routes, *pages],
@@ -79,7 +82,7 @@ def make_app(desk: Desk, dealing: Any = None, pages: Sequence[BaseRoute] = ()) -
     )
 
 
-def _endpoint(desk: Desk, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(desk: Desk, operation: Operation, repeats: Repeats) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
             caller = PUBLIC
@@ -105,7 +108,11 @@ def _endpoint(desk: Desk, operation: Operation) -> Callable[[Request], Awaitable
             body = _parsed(data)
             if body is None:
                 return error_response(400, "bad-json", "the body is no JSON object.")
-            return await operation.handler(request, desk, caller, body)
+            key = request.headers.get(HEADER)
+            if key is None or operation.answer:
+                return await operation.handler(request, desk, caller, body)
+            work = partial(operation.handler, request, desk, caller, body)
+            return await repeats.once(_token(request), request.url.path, key, data, work)
         except FirmwareBridgeError as error:
             return _told(error)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from firmware_bridge.service.api_operation import Operation
+from firmware_bridge.service.api_repeats import MAX_KEY
 
 _JSON = "application/json"
 
@@ -79,6 +80,11 @@ def _operation(one: Operation) -> dict[str, Any]:
     ]
     if answer == "text/event-stream":
         parameters.append({"name": "Last-Event-ID", "in": "header", "required": False, "schema": {"type": "string"}})
+    if one.fields is not None and one.takes == _JSON and not one.answer:
+        words = "A key of this act: asked for again with it because the answer was lost, it is done once."
+        schema = {"type": "string", "minLength": 1, "maxLength": MAX_KEY}
+        key = {"name": "Idempotency-Key", "in": "header", "required": False, "description": words, "schema": schema}
+        parameters.append(key)
     if parameters:
         found["parameters"] = parameters
     if one.role:

@@ -237,6 +237,23 @@ def test_what_every_page_uses_when_news_comes_at_the_wrong_moment(found: Any, tm
         assert page.locator(".note.bad").count() == 0
         page.unroute("**/api/v1/desk")
 
+        # an act that was done whose own answer got lost is done once, however often it is asked for
+        def lose(route: Any) -> None:
+            route.fetch()
+            route.abort()
+
+        page.wait_for_selector("li:has-text('noise')")
+        page.fill("#pen_pair", "2")
+        page.fill("#pen_reason", "slow play")
+        page.route("**/api/v1/actions/penalty", lose, times=1)
+        page.click("button:has-text('Give it')")
+        page.wait_for_selector(".note.bad")
+        page.fill("#pen_pair", "2")
+        page.fill("#pen_reason", "slow play")
+        page.click("button:has-text('Give it')")
+        page.wait_for_selector(".note.bad", state="detached")
+        assert len(one.api("/desk")["event"]["penalties"]) == 3
+
         # settings that another desk has changed meanwhile stay as it has set them
         page.wait_for_selector("li:has-text('noise')")
         one.api("/actions/settings", {"settings": {"traveller": False}})

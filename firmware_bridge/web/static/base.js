@@ -172,8 +172,8 @@ export class ApiError extends Error {
   }
 }
 
-export async function api(path, { token, body, method, raw, type, timeout = 15000 } = {}) {
-  const headers = {};
+export async function api(path, { token, body, method, raw, type, key, timeout = 15000 } = {}) {
+  const headers = key ? { "idempotency-key": key } : {};
   if (token) headers.authorization = `Bearer ${token}`;
   if (body !== undefined) headers["content-type"] = "application/json";
   if (raw !== undefined) headers["content-type"] = type;

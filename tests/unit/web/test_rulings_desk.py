@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from web_fakes import Client, service
 
@@ -311,6 +312,42 @@ def test_a_penalty_is_a_ruling_apart_from_the_boards(tmp_path: Path) -> None:
         assert await values(client) == after, "a penalty that does not fit leaves the ranking as it is"
         await post(client, "penalty", {"undo": given["penalties"][0]["number"], **BY})
         assert await values(client) == before
+
+    running(tmp_path, run)
+
+
+def test_an_act_whose_answer_got_lost_is_done_once(tmp_path: Path) -> None:
+    async def run(client: Client) -> None:
+        head = client.head(client.role("director"))
+
+        async def fine(key: str | None, pair: int = 1) -> httpx.Response:
+            body = {"section": "A", "pair": pair, **BY}
+            keyed = {**head, "idempotency-key": key} if key is not None else head
+            return await client.http.post("/api/v1/actions/penalty", json=body, headers=keyed)
+
+        async def fines() -> int:
+            return len((await client.get("/pairs/A/1")).json()["penalties"])
+
+        first, meanwhile = await asyncio.gather(fine("one"), fine("one"))
+        again = await fine("one")
+        assert first.json() == meanwhile.json() == again.json()
+        assert again.headers["content-type"] == "application/json"
+        assert await fines() == 1
+        refused = await fine("one", pair=2)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "key-used")
+        for wrong in ("", "k" * 65):
+            assert (await fine(wrong)).status_code == 400
+        await fine("two")
+        await fine(None)
+        await fine(None)
+        assert await fines() == 4, "another act, or one without a key"
+
+        # what failed has changed nothing: it may be done under the same key
+        body = {"section": "A", "pair": 77, **BY}
+        keyed = {**head, "idempotency-key": "three"}
+        for _ in range(2):
+            assert (await client.http.post("/api/v1/actions/penalty", json=body, headers=keyed)).is_error
+        assert (await fine("three")).is_success
 
     running(tmp_path, run)
 
