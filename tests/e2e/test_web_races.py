@@ -251,7 +251,7 @@ def test_what_every_page_uses_when_news_comes_at_the_wrong_moment(found: Any, tm
         page.fill("#pen_pair", "2")
         page.fill("#pen_reason", "slow play")
         page.click("button:has-text('Give it')")
-        page.wait_for_selector(".note.bad", state="detached")
+        one.until(lambda cells: page.input_value("#pen_reason") == "")
         assert len(one.api("/desk")["event"]["penalties"]) == 3
 
         # settings that another desk has changed meanwhile stay as it has set them
