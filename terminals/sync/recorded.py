@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from dealer.board import dealer_of
@@ -47,6 +47,7 @@ from terminals.store.table_events import TableEvent, TableEventKind
 from terminals.store.values import PlayKey, PlayStatus, RecordKey
 from terminals.sync.sense import Senseless, movement_numbers
 from terminals.sync.setup import EventSetup, section_letter, section_number
+from terminals.table_record import Recorded, RecordedPlay
 
 VERIFIER, FORGOTTEN = "pair-verifier", "pair-code-forgotten"
 """Desk events about the codes with which pairs accept."""
@@ -168,27 +169,11 @@ def call_of(number: int) -> Call:
     return DOUBLE if number == 36 else REDOUBLE
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedPlay:
-    """agreed: tricks of declarer's side on which both sides agreed (Law 79A), None when they said nothing."""
-
-    agreed: int | None
-    cards: tuple[PlayedCard, ...] = field(repr=False)
-
-
 def play_of(item: TableEvent) -> RecordedPlay:
     """The play in an event of the kind ``play``."""
     told = PlayData.unpack(item.data)
     agreed = None if told.agreed == NOT_SAID else told.agreed
     return RecordedPlay(agreed, tuple(PlayedCard(Seat(seat), card) for seat, card in told.cards))
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """What a table recorded of one play, the newest of each kind."""
-
-    auction: Auction | None = None
-    play: RecordedPlay | None = field(default=None, repr=False)
 
 
 def recorded(items: Iterable[TableEvent]) -> dict[PlayKey, Recorded]:

@@ -16,7 +16,7 @@ from terminals.interop.recorded_write import RecordedGame, write_pbn_recorded, w
 from terminals.play import PlayedCard
 from terminals.result import PassedOut, Played
 from terminals.store.values import PlayKey
-from terminals.sync.recorded import Recorded, RecordedPlay
+from terminals.table_record import Recorded, RecordedPlay
 
 PLAY = PlayKey("A", 1, 3, 14)
 AUCTION = read_auction(Seat.NORTH, ["1NT", "P", "3NT", "P", "P", "P"])
@@ -67,7 +67,7 @@ def test_a_play_out_of_turn_has_no_place_in_pbn_but_in_json() -> None:
     told = Recorded(None, RecordedPlay(None, (PlayedCard(Seat.WEST, 0), PlayedCard(Seat.NORTH, 1))))
     assert not any(line.startswith("[Play") for line in lines(game(told)))
     (one,) = json.loads(write_recorded_json("T", "", [game(told)]))["games"]
-    assert one["cards"] == {"agreed": None, "played": [["W", card_name(0)], ["N", card_name(1)]]}
+    assert one["cards"] == {"leader": "W", "agreed": None, "played": [["W", card_name(0)], ["N", card_name(1)]]}
 
 
 def test_a_deal_is_written_only_when_it_is_given() -> None:

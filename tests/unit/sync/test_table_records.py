@@ -33,8 +33,6 @@ from terminals.store import desk, ledger, table_events
 from terminals.store.table_events import TableEventKind
 from terminals.store.values import PlayKey, RecordState
 from terminals.sync.recorded import (
-    Recorded,
-    RecordedPlay,
     acceptances,
     auction_of,
     entered_deals,
@@ -42,6 +40,7 @@ from terminals.sync.recorded import (
     result_causes,
     verifiers,
 )
+from terminals.table_record import Recorded, RecordedPlay
 
 EVERYTHING = {"auction": True, "play": True, "hand_entry": True, "positions": True, "confirm_code": True}
 PLAY = PlayKey("A", 1, 1, 4)
