@@ -169,7 +169,7 @@ async def _serve(
             stopped = asyncio.Event()
             stop = stopped.set if may_stop else None
             await stack.enter_async_context(data_connector(desk, directory, *connector, progress, stop))
-            stack.enter_context(_announced(directory, url, desk.access.codes["director"]))
+            stack.enter_context(_announced(directory, url, desk.access))
             progress(f"Serving at {url}. Ctrl-C ends it.")
             progress(f"The director's desk: {url}/desk#{desk.access.codes['director']}")
             if desk.clock.doubt:
@@ -207,12 +207,17 @@ async def _either(*waits: Coroutine[Any, Any, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _announced(directory: Path, url: str, token: str) -> Any:
+def _announced(directory: Path, url: str, access: Any) -> Any:
     """Where this service answers, for ``td`` and others of the same user; the file goes away with the service."""
     from firmware_bridge.service.api_access import write_private
 
     path = directory / SERVICE_FILE
-    write_private(path, {"url": url, "token": token, "pid": os.getpid()})
+
+    def write() -> None:
+        write_private(path, {"url": url, "token": access.codes["director"], "pid": os.getpid()})
+
+    write()
+    access.on_renewed = write
     try:
         yield
     finally:

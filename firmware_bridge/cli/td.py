@@ -356,6 +356,20 @@ def pair(device: str, key: str, **common: Any) -> Outcome:
 
 
 @td.command()
+@click.option("--renew", type=click.Choice(["director", "assistant", "viewer"]), help="Give this role a new code.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data directory of the service.")
+@command("td codes")
+def codes(renew: str | None, data: Path | None) -> Outcome:
+    """The codes of assistants and viewers, to hand out; a code that went astray is made anew."""
+    service = Service(data_directory(data))
+    if renew is None:
+        found = service.ask("/codes")
+        return Outcome(found, "\n".join(f"{role:<9} {code}" for role, code in found.items()))
+    found = service.ask("/codes/renew", {"role": renew})
+    return Outcome(found, f"The {renew}'s code is {found['code']} now; the old one is worth nothing any more.")
+
+
+@td.command()
 @click.argument("now")
 @_common
 @command("td clock")

@@ -20,27 +20,32 @@ from pathlib import Path
 from typing import Any
 
 from firmware_bridge.errors import StoreError
+from firmware_bridge.service.past_cards import FILE_NAME as PAST_FILE
+from firmware_bridge.service.past_cards import PastCards
 from terminals.sync.setup import MAX_TABLE, EventSetup
 
 FILE_NAME = "access.json"
 ROLES = ("viewer", "assistant", "director")
 """Of the desk, each with all rights of those before it."""
 TABLE = "table"
+LATE = "late"
+"""Of the card of an event that is over: it delivers what waited on its phone, and may do nothing else."""
 _LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else on paper
 MAX_TOKEN = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. role: one of ROLES, or TABLE with section number and table."""
+    """Who asks. role: one of ROLES, or TABLE or LATE with section number and table. event: of LATE, which event's."""
 
     role: str
     section: int = 0
     table: int = 0
+    event: int = 0
 
     def may(self, role: str) -> bool:
         """True when the caller has the rights of ``role``; a table has none of the desk's and the desk none of it."""
-        if role == TABLE or self.role == TABLE:
+        if {role, self.role} & {TABLE, LATE}:
             return role == self.role
         return ROLES.index(self.role) >= ROLES.index(role)
 
@@ -53,7 +58,10 @@ class Access:
         self._secret = secret
         self.codes = codes
         self._renewed = renewed
+        self.on_renewed: Callable[[], None] = lambda: None
         self._known: dict[bytes, Caller] = {}
+        self._late: dict[bytes, Caller] = {}
+        self._past: PastCards | None = None
         self._setup: EventSetup | None = None
 
     def __repr__(self) -> str:
@@ -87,19 +95,33 @@ class Access:
         return access
 
     def set_setup(self, setup: EventSetup | None) -> None:
-        """Tokens are those of this event's tables from now on."""
+        """Tokens are those of this event's tables from now on; those of events before it deliver what is late."""
         self._setup = setup
+        if self._past is not None:
+            self._past.begin(setup)
         self._index()
+
+    def remember_past(self, now: Callable[[], float | None]) -> None:
+        """Keep which events are over. now: seconds since the epoch, None while the clock can't be right."""
+        path = self._path.with_name(PAST_FILE)
+        self._past = PastCards(now, lambda value: write_private(path, value))
+        self._past.read(path)
 
     def caller(self, token: str) -> Caller | None:
         """Whose token this is."""
         if not 0 < len(token) <= MAX_TOKEN:
             return None
-        return self._known.get(self._digest(token))
+        digest = self._digest(token)
+        late = self._late.get(digest)
+        if late is not None and self._past is not None and self._past.takes(late.event):
+            return late
+        return self._known.get(digest)
 
     def table_token(self, section: int, table: int) -> str:
         """The token of a table of the event: 16 letters and digits."""
-        event = self._setup.id if self._setup is not None else 0
+        return self._token(self._setup.id if self._setup is not None else 0, section, table)
+
+    def _token(self, event: int, section: int, table: int) -> str:
         times = self._renewed.get(f"{event:016x}/{section}/{table}", 0)
         made = hmac.digest(self._secret, f"table/{event:016x}/{section}/{table}/{times}".encode(), hashlib.sha256)
         return base64.b32encode(made[:10]).decode().lower()
@@ -123,11 +145,18 @@ class Access:
         that he may, and the service signs for him."""
         return hmac.digest(self._secret, f"device/{device:016x}".encode(), hashlib.sha256)[:16]
 
-    def renew_codes(self) -> None:
-        """New codes for the desk; whoever has an old one is out."""
-        self.codes = {role: _code() for role in ROLES}
-        self._save()
+    def renew_code(self, role: str) -> str:
+        """A new code for a role; whoever has the old one is out. Raises StoreError when it can't be written."""
+        before = self.codes
+        self.codes = {**before, role: _code()}
+        try:
+            self._save()
+        except BaseException:
+            self.codes = before
+            raise
         self._index()
+        self.on_renewed()
+        return self.codes[role]
 
     def _digest(self, token: str) -> bytes:
         return hmac.digest(self._secret, b"token/" + token.strip().lower().encode(), hashlib.sha256)
@@ -139,6 +168,8 @@ class Access:
             for table in range(1, last + 1):
                 known[self._digest(self.table_token(section.number, table))] = Caller(TABLE, section.number, table)
         self._known = known
+        past = () if self._past is None else self._past.tables()
+        self._late = {self._digest(self._token(*one)): Caller(LATE, one[1], one[2], one[0]) for one in past}
 
     def _save(self) -> None:
         value = {"secret": self._secret.hex(), "codes": self.codes, "renewed": self._renewed}

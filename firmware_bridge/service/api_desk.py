@@ -24,7 +24,7 @@ from firmware_bridge.service.desk_checks import PLAYERS
 from firmware_bridge.service.desk_result_acts import preview, rules
 from firmware_bridge.service.desk_ruling_views import logged
 from firmware_bridge.service.desk_stream import MAX_STREAMS, event_stream
-from firmware_bridge.service.desk_values import play_of, seat_of
+from firmware_bridge.service.desk_values import play_of, seat_of, text_of
 from firmware_bridge.service.host import own_addresses
 from terminals.players import read_players
 from terminals.store import desk as desk_store
@@ -150,6 +150,16 @@ async def codes(request: Request, desk: Desk, caller: Caller) -> Response:
     return JSONResponse({role: desk.access.codes[role] for role in ROLES if role != "director"})
 
 
+async def renew_code(request: Request, desk: Desk, caller: Caller, body: Body) -> Response:
+    """A new code for a role: the old one is worth nothing any more, also on pages that are open with it."""
+    role = text_of(body, "role", 20)
+    if role not in ROLES:
+        raise EntryError(f"a role is one of {', '.join(ROLES)}.", code="bad-value")
+    code = desk.access.renew_code(role)
+    desk.stream.close()  # open pages come back with the code that they have
+    return JSONResponse({"role": role, "code": code})
+
+
 async def backup(request: Request, desk: Desk, caller: Caller) -> Response:
     """A copy of the whole store as it is now, made while play goes on; save it to a stick."""
     folder = Path(tempfile.mkdtemp(prefix="firmware-bridge-backup-"))
@@ -195,8 +205,7 @@ async def file(request: Request, desk: Desk, caller: Caller) -> Response:
         filename, media, data = await run_in_threadpool(recorded_files.recorded_file, desk, name)
         await desk.log("exported", what=name)
     else:
-        kind, data = await run_in_threadpool(desk_files.make, desk, name)
-        media, filename = kind.media, kind.file
+        filename, media, data = await run_in_threadpool(desk_files.make, desk, name)
         await desk.log("exported", what=name)
     return Response(data, media_type=media, headers={"content-disposition": f'attachment; filename="{filename}"'})
 
@@ -261,6 +270,14 @@ def operations() -> list[Operation]:
             {"section": "letter", "table": "number"},
         ),
         Operation(get, f"{ROOT}/codes", "director", "Codes for assistants and viewers.", codes),
+        Operation(
+            post,
+            f"{ROOT}/codes/renew",
+            "director",
+            "A new code for a role; the old one ends.",
+            renew_code,
+            {"role": ", ".join(ROLES)},
+        ),
         Operation(
             get, f"{ROOT}/backup", "director", "A copy of the store.", backup, None, "", "application/octet-stream"
         ),

@@ -71,7 +71,10 @@ def test_a_director_corrects_rules_moves_and_takes_back(tmp_path: Path) -> None:
         assert code == 0
         assert len(bytes.fromhex(paired["key"])) == 16
         assert td(tmp_path, "pair", "00000000000000a1", "--key", "00")[0] == 2
-        assert td(tmp_path, "clock", "right")[0] == 0
+        assert td(tmp_path, "codes")[1]["viewer"] == one.api("/codes")["viewer"]
+        before = one.code
+        assert td(tmp_path, "codes", "--renew", "director")[1]["code"] == one.code != before
+        assert td(tmp_path, "clock", "right")[0] == 0  # with the new one
         assert td(tmp_path, "clock", "soon")[0] == 2
         code, published = td(tmp_path, "publish")
         assert code == 0

@@ -58,5 +58,5 @@ function codesCard(codes) {
     const found = await api("/players", { token: D.token, raw: await upload.files[0].arrayBuffer(), type: "text/csv" });
     openPanel(t("desk.players"), h("p", { class: "note good" }, t("desk.players-loaded", { count: found.players })));
   };
-  return h("section", { class: "card" }, h("h2", {}, t("desk.codes-players")), h("p", {}, t("desk.role-assistant"), ": ", h("code", {}, codes.assistant), h("br"), t("desk.role-viewer"), ": ", h("code", {}, codes.viewer)), h("label", { for: "csv" }, t("desk.players-file")), upload, " ", doing(t("desk.load"), load));
+  return h("section", { class: "card" }, h("h2", {}, t("desk.codes-players")), ["assistant", "viewer"].map((role) => h("p", { class: "row" }, h("span", {}, t(`desk.role-${role}`), ": ", h("code", {}, codes[role])), doing(t("desk.new-code"), async () => { await post("/codes/renew", { role }); await again("end"); }, "", { "data-newcode": role, "aria-label": `${t("desk.new-code")}: ${t(`desk.role-${role}`)}` }))), h("label", { for: "csv" }, t("desk.players-file")), upload, " ", doing(t("desk.load"), load));
 }

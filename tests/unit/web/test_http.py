@@ -158,11 +158,32 @@ def test_codes_are_private_and_last(tmp_path: Path) -> None:
     assert again.caller(first.codes["viewer"].upper()) == Caller("viewer")
     assert len(set(first.codes.values())) == 3
     assert not any(code in repr(first) for code in first.codes.values())
-    again.renew_codes()
+    again.renew_code("director")
     assert Access.open(tmp_path).caller(first.codes["director"]) is None
     path.write_text('{"secret": "00"}')
     with pytest.raises(StoreError):
         Access.open(tmp_path)
+
+
+def test_a_renewed_code_ends_the_old_one_also_on_open_pages(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path) as client:
+            old = dict(client.desk.access.codes)
+            told: list[str] = []
+            client.desk.access.on_renewed = lambda: told.append(client.role("director"))
+            listening = client.desk.stream.subscribe()
+            for role in ("viewer", "assistant", "director"):
+                found = (await client.post("/codes/renew", {"role": role}, client.role("director"))).json()
+                assert found == {"role": role, "code": client.role(role)}
+                assert (await client.get("/desk", old[role])).status_code == 401
+                assert (await client.get("/desk", client.role(role))).status_code == 200
+            assert listening.lost, "it has to come back, with a code that is good"
+            assert told[-1] == client.role("director") != old["director"]
+            assert (await client.post("/codes/renew", {"role": "table"})).status_code == 400
+            assert (await client.post("/codes/renew", {"role": "viewer"}, client.role("assistant"))).status_code == 403
+        assert Access.open(tmp_path).codes == client.desk.access.codes
+
+    asyncio.run(run())
 
 
 def test_a_renewed_card_makes_the_old_one_worthless(tmp_path: Path) -> None:

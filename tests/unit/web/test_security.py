@@ -41,7 +41,7 @@ def test_everything_that_the_service_keeps_is_its_owners(tmp_path: Path) -> None
     try:
         asyncio.run(run())
         os.chmod(tmp_path / "access.json", 0o644)  # as after a copy
-        Access.open(tmp_path).renew_codes()
+        Access.open(tmp_path).renew_code("viewer")
     finally:
         os.umask(before)
     kept = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.rglob("*") if path.is_file()}
