@@ -5,7 +5,7 @@ Laws are cited by their edition of 2007.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,6 +15,7 @@ from terminals.interop.publish import EventInfo, publish_session
 from terminals.interop.rescore import setup_of
 from terminals.scoring.lines import (
     Contestant,
+    LineKey,
     PenaltyUnit,
     ResultLine,
     ScoringField,
@@ -27,6 +28,7 @@ from terminals.scoring.profile import Profile
 from terminals.scoring.rulings import SessionSetup
 from terminals.scoring.session import SessionScore
 from terminals.scoring.stage import SessionLines, score_stage
+from terminals.table_record import Recorded
 
 
 def combine_sections(
@@ -52,8 +54,9 @@ def combine_sections(
                 scheduled[board] = scheduled.get(board, 0) + count
     field = ScoringField(field_expected(scheduled), frozenset(sections))
     lines = [one.line for event in events for one in event.lines]
+    told = {one.line.key: one.recorded for event in events for one in event.lines if one.recorded is not None}
     whole = replace(setups[0], fields=[field], groups=_groups(setups), adjustments=_adjustments(setups))
-    return _published(events, whole, whole.score(lines), awards)
+    return _published(events, whole, whole.score(lines), awards, told)
 
 
 def combine_sessions(
@@ -68,6 +71,7 @@ def combine_sessions(
     fields: list[ScoringField] = []
     lines: list[ResultLine] = []
     sessions: list[SessionLines] = []
+    told: dict[LineKey, Recorded] = {}
     for number, (event, setup) in enumerate(zip(events, setups, strict=True), start=1):
         own = [replace(one.line, section=f"{number}/{one.line.section}") for one in event.lines]
         for field in setup.fields or ():
@@ -75,10 +79,12 @@ def combine_sessions(
             fields.append(ScoringField(field.expected, inside))
             sessions.append(SessionLines([line for line in own if line.section in inside], field.expected))
         lines += own
+        pairs = zip(own, event.lines, strict=True)
+        told |= {line.key: one.recorded for line, one in pairs if one.recorded is not None}
     whole = replace(setups[0], fields=fields, groups=_groups(setups), adjustments=_adjustments(setups, len(setups)))
     score = whole.score(lines)
     rankings, unranked = score_stage(sessions, whole.groups, whole.profile, whole.method, whole.adjustments)
-    return _published(events, whole, SessionScore(rankings, score.boards, unranked), awards)
+    return _published(events, whole, SessionScore(rankings, score.boards, unranked), awards, told)
 
 
 def _setups(events: Sequence[ExchangeEvent], profile: Profile | None) -> list[SessionSetup]:
@@ -123,7 +129,11 @@ def _adjustments(setups: Sequence[SessionSetup], share: int = 1) -> list[Session
 
 
 def _published(
-    events: Sequence[ExchangeEvent], setup: SessionSetup, score: SessionScore, awards: AwardTable | None
+    events: Sequence[ExchangeEvent],
+    setup: SessionSetup,
+    score: SessionScore,
+    awards: AwardTable | None,
+    told: Mapping[LineKey, Recorded],
 ) -> ExchangeEvent:
     first = events[0]
     people: dict[Contestant, Entrant] = {}
@@ -142,6 +152,7 @@ def _published(
         players={contestant: one.players for contestant, one in people.items()},
         kind=first.kind,
         directions={contestant: one.direction for contestant, one in people.items() if one.direction},
+        recorded=told,
     )
     made = publish_session(info, score, setup.profile, setup.method, points)
     entrants = tuple(

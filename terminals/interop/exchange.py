@@ -15,6 +15,7 @@ from terminals.result import BoardState, NotPlayed
 from terminals.scoring.boards import Method
 from terminals.scoring.lines import Contestant, ResultLine
 from terminals.scoring.teams import TeamMethod
+from terminals.table_record import Recorded
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
 MAX_LINES = 400_000
@@ -88,6 +89,7 @@ class ExchangeLine:
     ns_points, ew_points: matchpoints, IMPs or cross-IMPs. contract_text: the contract as written, for messages.
     fault: why the contract and tricks as written can't be, where they can't. score_ew: the score from East-West's side,
     where it is published beside the other. percents: of North-South and East-West, where they are beside matchpoints.
+    recorded: the auction and the play, where the table recorded them.
     """
 
     line: ResultLine
@@ -100,6 +102,7 @@ class ExchangeLine:
     fault: str = ""
     score_ew: int | None = None
     percents: tuple[Published | None, Published | None] = (None, None)
+    recorded: Recorded | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,11 @@ from terminals.interop.exchange import (
     Published,
     number_plays,
 )
+from terminals.interop.pbn_sections import read_sections
 from terminals.interop.tokens import is_pass, read_contract, read_int, read_number, read_tricks
 from terminals.result import BoardState, PassedOut, Played
 from terminals.scoring.lines import MAX_BOARD, Contestant, ResultLine
+from terminals.table_record import Recorded
 
 VULNERABLE = {
     "NONE": Vulnerability.NONE,
@@ -53,6 +55,18 @@ def _is_played(tags: Mapping[str, str]) -> bool:
     return bool(contract.strip("?-")) and (is_pass(contract) or bool(tags.get("Result", "").strip("?- ")))
 
 
+def told_in(
+    tags: Mapping[str, str], tables: Mapping[str, list[str]], state: BoardState, at: str, warnings: list[str]
+) -> Recorded | None:
+    """What a game tells of its auction and its play. One that can't be read is a warning: its result counts all the
+    same."""
+    try:
+        return read_sections(tags, tables, state)
+    except EntryError as error:
+        warnings.append(f"{at}: the auction or the play is left out: {error.what}")
+        return None
+
+
 def games_event(games: Sequence[Game], where: str = "") -> ExchangeEvent:
     """The event that the games make up. Raises EntryError for a result that can't be."""
     return _Games(where).read(games)
@@ -71,7 +85,7 @@ class _Games:
         lines: list[ExchangeLine] = []
         board: int | None = None
         vulnerable = ""
-        for tags, _, start in games:
+        for tags, tables, start in games:
             text = tags.get("Board", "").strip()
             if text:
                 board = read_int(text)
@@ -84,7 +98,7 @@ class _Games:
                 raise EntryError("A result has no board number.", where=f"{self.where}, {at}", code="bad-board")
             if len(lines) >= MAX_LINES:
                 raise EntryError(f"The file has more than {MAX_LINES} results.", where=self.where, code="too-large")
-            lines.append(self._line(board, tags, vulnerable, at))
+            lines.append(self._line(board, tags, tables, vulnerable, at))
         numbered = number_plays(lines)
         matches = self._matches()
         first = games[0][0]
@@ -109,7 +123,9 @@ class _Games:
             self.entrants.append(Entrant(found, name[:40], people, name="" if players else name))
         return found
 
-    def _line(self, board: int, tags: Mapping[str, str], vulnerable: str, at: str) -> ExchangeLine:
+    def _line(
+        self, board: int, tags: Mapping[str, str], tables: Mapping[str, list[str]], vulnerable: str, at: str
+    ) -> ExchangeLine:
         state = self._state(tags, at)
         score = self._score(tags.get("Score", ""), state, at)
         marked = VULNERABLE.get(vulnerable.strip().upper())
@@ -132,6 +148,7 @@ class _Games:
             score,
             contract_text=tags.get("Contract", ""),
             at=at,
+            recorded=told_in(tags, tables, state, at, self.warnings),
         )
         if in_match:
             key = (tags.get("Round", ""), tags.get("Table", ""), home, visit)

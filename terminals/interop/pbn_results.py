@@ -26,7 +26,8 @@ from terminals.interop.exchange import (
     Published,
     number_plays,
 )
-from terminals.interop.pbn_games import VULNERABLE, Game, games_event, has_results
+from terminals.interop.pbn_games import VULNERABLE, Game, games_event, has_results, told_in
+from terminals.interop.pbn_sections import SECTIONS
 from terminals.interop.pbn_tables import Column, read_columns, read_row
 from terminals.interop.roster import Roster, numbers_collide
 from terminals.interop.tokens import (
@@ -89,20 +90,20 @@ def _games(text: str) -> list[Game]:
     games: list[Game] = []
     tags: dict[str, str] = {}
     tables: dict[str, list[str]] = {}
-    start, table, previous = 1, "", {}  # type: int, str, dict[str, str]
+    start, table, noted, previous = 1, "", "", {}  # type: int, str, str, dict[str, str]
     for number, line in enumerate([*text.replace("\r\n", "\n").split("\n"), ""], start=1):
         stripped = line.strip()
         if not stripped:
             if tags:
                 games.append((tags, tables, start))
                 previous = tags
-            tags, tables, table = {}, {}, ""
+            tags, tables, table, noted = {}, {}, "", ""
             continue
         if line.startswith("%") or stripped.startswith(";"):
             continue
         found = list(_TAG.finditer(stripped)) if stripped.startswith("[") else []
         if not found:
-            if table and not stripped.startswith("{"):
+            if table and (table in SECTIONS or not stripped.startswith("{")):
                 tables[table].append(stripped)
             continue
         for match in found:
@@ -112,7 +113,10 @@ def _games(text: str) -> list[Game]:
             if value in ("#", "##"):
                 value = previous.get(name, "")
             tags.setdefault(name, match.group(2) if name.endswith("Table") else value)
-            table = name if name.endswith("Table") and name != "Table" else ""
+            if name == "Note":
+                tables.setdefault(f"{noted}Note", []).append(value)
+            table = name if name in SECTIONS or (name.endswith("Table") and name != "Table") else ""
+            noted = table or noted
             if table:
                 tables.setdefault(table, [])
     return games
@@ -124,6 +128,7 @@ class _Reader:
         self.warnings: list[str] = []
         self.fault = ""
         self.lines: list[ExchangeLine] = []
+        self.rows: dict[tuple[int, str, str, str], list[int]] = {}  # as written: board, section, both sides
         self.roster = Roster()
         self.method = Method.MATCHPOINTS
         self.points_in = self.match_scoring = ""
@@ -155,6 +160,7 @@ class _Reader:
             self._score_table(board, tags, tables["ScoreTable"])
         if not self.lines:
             raise _unusable("There are no results in the file.", self.where)
+        self._recorded_games()
         first = self.games[0][0]
         extra = {name: text for name, text in (("points_in", self.points_in), ("total_in", totals_in)) if text}
         return ExchangeEvent(
@@ -273,6 +279,7 @@ class _Reader:
             for _ in range(times):
                 if len(self.lines) >= MAX_LINES:
                     raise EntryError(f"The file has more than {MAX_LINES} results.", where=self.where, code="too-large")
+                self.rows.setdefault((board, *_as_written(values)), []).append(len(self.lines))
                 self.lines.append(self._line(board, values, vulnerability, at))
 
     def _line(self, board: int, values: dict[str, str], vulnerability: Vulnerability | None, at: str) -> ExchangeLine:
@@ -322,6 +329,22 @@ class _Reader:
             else (None, None),
         )
 
+    def _recorded_games(self) -> None:
+        """Auctions and plays of our own files: games beside the tables, which name section and contestants."""
+        for tags, tables, line in self.games:
+            if "ScoreTable" in tables or "PairNS" not in tags or not any(name in tables for name in SECTIONS):
+                continue
+            board, instance = read_int(tags.get("Board", "")) or 0, read_int(tags.get("Instance", "1")) or 0
+            found = self.rows.get((board, tags.get("Section", "").strip("-"), tags["PairNS"], tags.get("PairEW", "")))
+            at = f"board {board}, line {line}"
+            if found is None or not 1 <= instance <= len(found):
+                self.warnings.append(f"{at}: the auction or the play is left out: no table has its result")
+                continue
+            place = found[instance - 1]
+            held = self.lines[place]
+            told = told_in(tags, tables, held.line.result, at, self.warnings)
+            self.lines[place] = replace(held, recorded=told)
+
     def _points(self, values: Mapping[str, str]) -> tuple[Published | None, Published | None]:
         if self.method is Method.AGGREGATE:
             return None, None
@@ -367,6 +390,16 @@ class _Reader:
             except EntryError as error:
                 raise EntryError(error.what, where=f"{self.where}, {at}", code=error.code) from None
         return NotPlayed(), None
+
+
+def _as_written(values: Mapping[str, str]) -> tuple[str, str, str]:
+    """Section and both sides of a row; players of one side are joined by a hyphen."""
+    seats = [values.get(f"PlayerId_{name}", "") for name in ("North", "South", "East", "West")]
+    if all(seats):
+        sides = (f"{seats[0]}-{seats[1]}", f"{seats[2]}-{seats[3]}")
+    else:
+        sides = (values.get("PairId_NS", ""), values.get("PairId_EW", ""))
+    return values.get("Section", "").strip("-"), *sides
 
 
 def _side(percent: Fraction) -> ArtificialSide:

@@ -1,11 +1,14 @@
 """Results in PBN 2.1: writes ``TotalScoreTable`` and, for each board, ``ScoreTable``; export format, CRLF, UTF-8.
 
-Source: PBN standard 2.1, sections 3.4, 5.9 and 5.10. A deal is written only when the caller gives it.
+An auction or a play that a table recorded follows its board as a game of its own: a game has one of each at most, and a
+row of a table none. Source: PBN standard 2.1, sections 3.4 to 3.6, 5.9 and 5.10. A deal is written only when the
+caller gives it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from dealer.board import dealer_of, vulnerability_of
 from dealer.cards import card_name
@@ -13,12 +16,15 @@ from dealer.deal import Deal
 from firmware_bridge.errors import EntryError
 from terminals.interop.adjusted_note import line_note
 from terminals.interop.exchange import EventKind, ExchangeEvent, ExchangeLine, Published
+from terminals.interop.pbn_sections import write_sections
 from terminals.interop.pbn_tables import Column, write_row
 from terminals.interop.publish import published
 from terminals.interop.usebio_write import label
 from terminals.result import Artificial, ArtificialSide, Average, PassedOut, Played
 from terminals.scoring.boards import Method
 
+_SEATS = ("West", "North", "East", "South")
+_OUTCOME = ("Declarer", "Contract", "Result")
 _TOTALS = {
     Method.MATCHPOINTS: "TotalPercentage",
     Method.BUTLER: "TotalIMP",
@@ -34,7 +40,8 @@ _SCORING = {
 
 
 def write_pbn_results(event: ExchangeEvent, deals: Mapping[int, Deal] | None = None) -> bytes:
-    """A PBN file: a first game with TotalScoreTable, then one game for each board with its ScoreTable; CRLF, UTF-8."""
+    """A PBN file: a first game with TotalScoreTable, then for each board one game with its ScoreTable and one for each
+    play of it that was recorded; CRLF, UTF-8."""
     if event.kind is EventKind.TEAMS:
         raise EntryError("Team matches are exported as USEBIO, JSON or CSV, not as PBN.", code="not-exportable")
     out = ["% PBN 2.1", "% EXPORT", "%Content-type: text/x-pbn; charset=UTF-8", f"%Creator: {event.program}", ""]
@@ -51,22 +58,58 @@ def write_pbn_results(event: ExchangeEvent, deals: Mapping[int, Deal] | None = N
         own = marked.pop() if len(marked) == 1 else None
         vulnerability = vulnerability_of(number) if own is None else own
         deal = (deals or {}).get(number)
-        tags = [
-            *head,
-            ("Board", str(number)),
-            *((seat, "") for seat in ("West", "North", "East", "South")),
+        above = [*head, ("Board", str(number))]
+        below = [
             ("Dealer", dealer_of(number).letter),
             ("Vulnerable", vulnerability.pbn),
             ("Deal", "" if deal is None else deal.to_pbn(dealer_of(number))),
             ("Scoring", _SCORING[event.method]),
-            ("Declarer", ""),
-            ("Contract", ""),
-            ("Result", ""),
         ]
+        tags = [*above, *((seat, "") for seat in _SEATS), *below, *((name, "") for name in _OUTCOME)]
         out += [_tag(name, value) for name, value in tags]
         out += _score_table(event, lines)
         out.append("")
+        for tags, sections in _recorded_games(event, lines):
+            values = dict(tags)
+            before = [(seat, values.pop(seat)) for seat in _SEATS]
+            out += [_tag(name, value) for name, value in (*above, *before, *below, *values.items())]
+            out += [*sections, ""]
     return "\r\n".join(out).encode("utf-8", "replace")
+
+
+def _recorded_games(
+    event: ExchangeEvent, lines: list[ExchangeLine]
+) -> Iterator[tuple[list[tuple[str, str]], list[str]]]:
+    """Tags and sections of each recorded play of a board. ``Instance`` is our own: which of several lines of the same
+    contestants it is about."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    people = {one.contestant: [player.name for player in one.players] for one in event.entrants}
+    individual = event.kind is EventKind.INDIVIDUAL
+    for one in lines:
+        line, result = one.line, one.line.result
+        sides = [line.ns_players, line.ew_players] if individual else [(line.ns,), (line.ew,)]
+        ns, ew = ("-".join(label(player, event) for player in side) for side in sides)
+        counts[line.section, ns, ew] += 1
+        sections = [] if one.recorded is None else write_sections(one.recorded, result)
+        if not sections:
+            continue
+        names = [[name for who in side for name in people.get(who, ())] for side in sides]
+        (north, south), (east, west) = (pair if len(pair) == 2 else ("", "") for pair in names)
+        outcome = ("", "", "")
+        if isinstance(result, Played):
+            outcome = (result.contract.declarer.letter, result.contract.text, str(result.tricks))
+        elif isinstance(result, PassedOut):
+            outcome = ("", "Pass", "")
+        instance = counts[line.section, ns, ew]
+        tags = [
+            *zip(_SEATS, (west, north, east, south), strict=True),
+            *zip(_OUTCOME, outcome, strict=True),
+            *([("Instance", str(instance))] if instance > 1 else []),
+            ("PairEW", ew),
+            ("PairNS", ns),
+            *([("Section", line.section)] if line.section else []),
+        ]
+        yield tags, sections
 
 
 def _tag(name: str, value: str) -> str:

@@ -10,11 +10,12 @@ from terminals.interop.adjusted_note import line_note, plain_score
 from terminals.interop.exchange import Entrant, EventKind, ExchangeEvent, ExchangeLine, ExchangePlayer, Published
 from terminals.result import NotEntered, NotPlayed, SitOut
 from terminals.scoring.boards import LineScore, Method, SideScore
-from terminals.scoring.lines import Contestant, ResultLine
+from terminals.scoring.lines import Contestant, LineKey, ResultLine
 from terminals.scoring.profile import Profile
 from terminals.scoring.ranking import RankRow
 from terminals.scoring.rounding import Rounding, decimal_text
 from terminals.scoring.session import SessionScore
+from terminals.table_record import Recorded
 
 PROGRAM = "Firmware Bridge"
 
@@ -23,7 +24,8 @@ PROGRAM = "Firmware Bridge"
 class EventInfo:
     """What the scoring does not know. date: ISO. players: contestant -> its people.
 
-    directions: contestant -> "NS" or "EW" where there are two winners and the numbers alone do not say so.
+    directions: contestant -> "NS" or "EW" where there are two winners and the numbers alone do not say so. recorded:
+    what tables recorded beside their results, by the keys of the lines that are scored.
     """
 
     title: str
@@ -34,6 +36,7 @@ class EventInfo:
     players: Mapping[Contestant, tuple[ExchangePlayer, ...]] = field(default_factory=dict)
     kind: EventKind = EventKind.PAIRS
     directions: Mapping[Contestant, str] = field(default_factory=dict)
+    recorded: Mapping[LineKey, Recorded] = field(default_factory=dict, repr=False)
 
 
 def publish_session(
@@ -52,7 +55,7 @@ def publish_session(
     lines: list[ExchangeLine] = []
     for (_, board), scores in sorted(score.boards.items()):
         lines.extend(
-            _line(one, board, profile, method)
+            replace(_line(one, board, profile, method), recorded=info.recorded.get(one.line.key))
             for one in scores
             if not isinstance(one.line.result, (NotPlayed, NotEntered, SitOut))
         )

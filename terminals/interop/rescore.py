@@ -65,6 +65,7 @@ def rescored(event: ExchangeEvent, setup: SessionSetup, rulings: Sequence[Ruling
         players={one.contestant: one.players for one in event.entrants},
         kind=event.kind,
         directions={one.contestant: one.direction for one in event.entrants if one.direction},
+        recorded={one.line.key: one.recorded for one in event.lines if one.recorded is not None},
     )
     made = publish_session(info, score, setup.profile, setup.method)
     old = {one.contestant: one for one in event.entrants}
