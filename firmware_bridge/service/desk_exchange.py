@@ -19,7 +19,8 @@ from terminals.interop.exchange import (
     MatchBoard,
     Published,
 )
-from terminals.interop.pair_rounds import beside, with_rounds
+from terminals.interop.pair_rounds import beside as left_over
+from terminals.interop.pair_rounds import with_rounds
 from terminals.interop.publish import PROGRAM, EventInfo, publish_session
 from terminals.interop.rulings_file import noted
 from terminals.interop.team_event import shown
@@ -37,17 +38,65 @@ PLAYER_SEATS = ("1", "2")
 """Where a pair's players are kept; a team's own name and its reserves have other seats."""
 
 
-def exchange_event(desk: Desk) -> ExchangeEvent:
-    """The event with everything that was published of it: also what rulings say, in the notes of their lines.
+def exchange_events(desk: Desk) -> tuple[ExchangeEvent, ...]:
+    """The event with everything that was published of it, also what rulings say, in the notes of their lines.
 
-    The club is the one that config.toml names. Raises ConfigError when that file can't be read.
+    One value for each kind of section: matches of teams, pairs, individuals. Several say in their titles which they
+    are, and name a section with every number. The club is the one that config.toml names. Raises ConfigError when that
+    file can't be read.
     """
     score, kept = desk.score(), desk.facts.decided.kept
-    event = _teams(desk, score, kept.values()) if score.matches else _field(desk, score, kept.values())
-    return replace(event, club=load_config(desk.directory).club)
+    kinds = _kinds(desk, score)
+    found = sorted(set(kinds.values()), key=list(EventKind).index)
+    events = []
+    for kind in found or [EventKind.PAIRS]:
+        letters = frozenset(letter for letter, one in kinds.items() if one is kind)
+        part = score if len(found) < 2 else _part(score, letters)
+        if kind is EventKind.TEAMS:
+            event = _teams(desk, part, kept.values(), beside=len(found) > 1)
+        else:
+            event = _field(desk, part, kept.values(), kind)
+        if len(found) > 1:
+            sections = f"section{'s' if len(letters) > 1 else ''} {', '.join(sorted(letters))}"
+            event = replace(event, title=f"{desk.setup.name} ({kind}, {sections})")
+        events.append(event)
+    club = load_config(desk.directory).club
+    return tuple(replace(event, club=club) for event in events)
 
 
-def _field(desk: Desk, score: EventScore, kept: Iterable[Kept]) -> ExchangeEvent:
+def _kinds(desk: Desk, score: EventScore) -> dict[str, EventKind]:
+    """What plays in each section that has a movement."""
+    matched = {match.section for match in score.matches}
+    out = {}
+    for one in desk.setup.sections:
+        if one.letter in matched:
+            out[one.letter] = EventKind.TEAMS
+        elif one.movement is not None:
+            individual = one.movement.format is Format.INDIVIDUAL
+            out[one.letter] = EventKind.INDIVIDUAL if individual else EventKind.PAIRS
+    return out
+
+
+def _part(score: EventScore, letters: frozenset[str]) -> EventScore:
+    """Some sections of a scored event."""
+    rankings, units = [], []
+    for rows, unit in zip(score.rankings, score.units, strict=True):
+        own = [row for row in rows if row.contestant.section in letters]
+        if own or not rows:
+            rankings.append(own)
+            units.append(unit)
+    boards = {place: [one for one in lines if one.line.section in letters] for place, lines in score.boards.items()}
+    return replace(
+        score,
+        rankings=rankings,
+        units=tuple(units),
+        boards={place: lines for place, lines in boards.items() if lines},
+        unranked=tuple(one for one in score.unranked if one.section in letters),
+        matches=tuple(match for match in score.matches if match.section in letters),
+    )
+
+
+def _field(desk: Desk, score: EventScore, kept: Iterable[Kept], kind: EventKind) -> ExchangeEvent:
     """One field or several: one line for every play."""
     players: dict[Contestant, tuple[ExchangePlayer, ...]] = {}
     for (section, pair, seat), person in sorted(desk.people.items()):
@@ -62,8 +111,6 @@ def _field(desk: Desk, score: EventScore, kept: Iterable[Kept]) -> ExchangeEvent
         for pair in group.contestants
         if group.name in ("NS", "EW")
     }
-    formats = {one.movement.format for one in desk.setup.sections if one.movement is not None}
-    kind = EventKind.INDIVIDUAL if Format.INDIVIDUAL in formats else EventKind.PAIRS
     info = EventInfo(desk.setup.name, desk.wall()[:10], players=players, directions=directions, kind=kind)
     event = publish_session(info, score, desk.profile, desk.facts.method)
     event = noted(event, _rulings(kept))
@@ -84,24 +131,28 @@ def _rulings(kept: Iterable[Kept]) -> list[Ruling]:
     return out
 
 
-def _teams(desk: Desk, score: EventScore, kept: Iterable[Kept]) -> ExchangeEvent:
-    """Matches with both rooms of every board. A line is of two teams; its play is the number of the match."""
+def _teams(desk: Desk, score: EventScore, kept: Iterable[Kept], *, beside: bool) -> ExchangeEvent:
+    """Matches with both rooms of every board. A line is of two teams; its play is the number of the match.
+
+    beside: sections of another kind are in the same event.
+    """
     notes: dict[LineKey, str] = {}
     for one in _rulings(kept):
         words = f"Law {one.law}: {one.reason} ({one.ruled_by})."
         assert one.line is not None
         notes[one.line] = f"{notes.get(one.line, '')} {words}".strip()
-    many = len({match.section for match in score.matches}) > 1
+    several = len({match.section for match in score.matches}) > 1
+    many = several or beside
     matches, lines = [], []
     for match in score.matches:
         made, held = _match(match, notes, many)
         lines += held
-        if match.score is not None:
+        if made.boards:
             matches.append(made)
     units = set(score.units)
     method = desk.conditions.scheme.team_method or TeamMethod.IMPS
     rows = [row for rows in score.rankings for row in rows]
-    rest = beside(matches, {_who(row.contestant, many): row.value for row in rows})
+    rest = left_over(matches, {_who(row.contestant, many): row.value for row in rows})
     return ExchangeEvent(
         title=desk.setup.name,
         date=desk.wall()[:10],
@@ -109,7 +160,7 @@ def _teams(desk: Desk, score: EventScore, kept: Iterable[Kept]) -> ExchangeEvent
         kind=EventKind.TEAMS,
         team_method=method,
         match_scoring="VPS" if VPS in units else "IMPS" if IMPS in units else "",
-        entrants=tuple(_team(desk, row, many, rest) for row in rows),
+        entrants=tuple(_team(desk, row, many, several, rest) for row in rows),
         lines=tuple(lines),
         matches=tuple(matches),
     )
@@ -140,8 +191,8 @@ def _match(match: TeamMatch, notes: dict[LineKey, str], many: bool) -> tuple[Exc
             )
         lines += [one for one in pair if one is not None]
         scored = points.get(board)
-        if scored is not None:
-            boards.append(MatchBoard(board, pair[0], pair[1], shown(scored.home)))
+        if scored is not None or pair != [None, None]:  # one room's result is a result, also before the other is in
+            boards.append(MatchBoard(board, pair[0], pair[1], None if scored is None else shown(scored.home)))
     ours, theirs = _scores(match)
     return ExchangeMatch(match.number, home, away, tuple(boards), ours, theirs), lines
 
@@ -160,7 +211,7 @@ def _note(line: ResultLine, ruled: str) -> str:
     return " ".join(filter(None, (line_note(line), ruled)))
 
 
-def _team(desk: Desk, row: RankRow, many: bool, rest: Mapping[Contestant, Fraction]) -> Entrant:
+def _team(desk: Desk, row: RankRow, many: bool, lettered: bool, rest: Mapping[Contestant, Fraction]) -> Entrant:
     """A ranked team. What its total has beside its matches, penalties, byes and the like, stands as its adjustment."""
     one = row.contestant
     left = rest[_who(one, many)]
@@ -173,7 +224,7 @@ def _team(desk: Desk, row: RankRow, many: bool, rest: Mapping[Contestant, Fracti
         people += [person for person in found if person is not None and person.name]
     return Entrant(
         _who(one, many),
-        f"{one.section if many else ''}{one.number}",
+        f"{one.section if lettered else ''}{one.number}",
         tuple(ExchangePlayer(person.name, person.number) for person in people),
         section=one.section if many else "",
         total=shown(row.value),

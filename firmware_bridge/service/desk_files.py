@@ -4,7 +4,9 @@ boards lie under his veil; hand records come with the publication.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import io
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +21,7 @@ from firmware_bridge.db import Database
 from firmware_bridge.errors import EntryError, FirmwareBridgeError
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_checks import deals_of
-from firmware_bridge.service.desk_exchange import exchange_event
+from firmware_bridge.service.desk_exchange import exchange_events
 from firmware_bridge.service.recorded_files import known_deals
 from terminals.interop.bridgewebs import write_bridgewebs
 from terminals.interop.exchange import ExchangeEvent
@@ -27,42 +29,76 @@ from terminals.interop.pbn_results_write import write_pbn_results
 from terminals.interop.print_results import ranking_pdf, scorecards_pdf, travellers_pdf
 from terminals.interop.results_csv import ranking_csv, results_csv
 from terminals.interop.results_json import write_results_json
+from terminals.interop.several import Written, write_apart, write_listed, write_together
 from terminals.interop.usebio_write import write_usebio
 
 PDF = "application/pdf"
+CONTENTS = "contents.txt"
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same results are the same bytes, whenever they are fetched
+
+Make = Callable[[Sequence[ExchangeEvent], str, Mapping[int, Deal]], Written]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """name of the file, its media type, how it is made, and whether it shows cards."""
+    """name of the file, its media type, how it is made of the event's parts, and whether it shows cards."""
 
     file: str
     media: str
-    make: Callable[[ExchangeEvent, Mapping[int, Deal]], bytes]
+    make: Make
     cards: bool = False
 
 
+def _together(write: Callable[..., bytes]) -> Make:
+    return lambda events, file, deals: write_together(events, file, write)
+
+
+def _listed(write: Callable[[ExchangeEvent], bytes]) -> Make:
+    return lambda events, file, deals: write_listed(events, file, write)
+
+
+def _pbn(events: Sequence[ExchangeEvent], file: str, deals: Mapping[int, Deal]) -> Written:
+    return write_apart(events, file, lambda event: write_pbn_results(event, deals))
+
+
+def _bridgewebs(events: Sequence[ExchangeEvent], file: str, deals: Mapping[int, Deal]) -> Written:
+    return write_apart(events, file, write_bridgewebs)
+
+
 KINDS: Mapping[str, Kind] = {
-    "ranking": Kind("ranking.pdf", PDF, lambda event, deals: ranking_pdf(event)),
-    "travellers": Kind("travellers.pdf", PDF, lambda event, deals: travellers_pdf(event)),
-    "scorecards": Kind("scorecards.pdf", PDF, lambda event, deals: scorecards_pdf(event)),
-    "usebio": Kind("results.xml", "application/xml", lambda event, deals: write_usebio(event)),
-    "pbn": Kind("results.pbn", "application/x-pbn", lambda event, deals: write_pbn_results(event, deals), True),
-    "json": Kind("results.json", "application/json", lambda event, deals: write_results_json(event)),
-    "csv": Kind("results.csv", "text/csv", lambda event, deals: results_csv(event)),
-    "ranking-csv": Kind("ranking.csv", "text/csv", lambda event, deals: ranking_csv(event)),
-    "bridgewebs": Kind("bridgewebs.csv", "text/csv", lambda event, deals: write_bridgewebs(event)),
+    "ranking": Kind("ranking.pdf", PDF, _together(ranking_pdf)),
+    "travellers": Kind("travellers.pdf", PDF, _together(travellers_pdf)),
+    "scorecards": Kind("scorecards.pdf", PDF, _together(scorecards_pdf)),
+    "usebio": Kind("results.xml", "application/xml", _together(write_usebio)),
+    "pbn": Kind("results.pbn", "application/x-pbn", _pbn, True),
+    "json": Kind("results.json", "application/json", _together(write_results_json)),
+    "csv": Kind("results.csv", "text/csv", _listed(results_csv)),
+    "ranking-csv": Kind("ranking.csv", "text/csv", _listed(ranking_csv)),
+    "bridgewebs": Kind("bridgewebs.csv", "text/csv", _bridgewebs),
 }
 
 
-def make(desk: Desk, name: str) -> tuple[Kind, bytes]:
-    """A file by its kind. Raises EntryError for one that there is not, or that may not be made yet."""
+def make(desk: Desk, name: str) -> tuple[str, str, bytes]:
+    """(file name, media type, content) of a file by its kind.
+
+    Where the format needs several files, or has no place for some results, a ZIP of the files and of ``contents.txt``,
+    which says what is in each and what in none. Raises EntryError for one that there is not, or that may not be made
+    yet.
+    """
     kind = KINDS.get(name)
     if kind is None:
         raise EntryError(f"there is no file of that kind; known: {', '.join(KINDS)}, hands.", code="no-such-file")
     unveiled(desk)
     deals = deals_of(desk) if kind.cards and desk.period.published_at is not None else {}
-    return kind, kind.make(exchange_event(desk), deals)
+    made = kind.make(exchange_events(desk), kind.file, deals)
+    if len(made.files) == 1 and not made.left_out:
+        return made.files[0].name, kind.media, made.files[0].content
+    contents = "\r\n".join([*(one.words for one in made.files), *made.left_out, ""]).encode()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for file, content in [*((one.name, one.content) for one in made.files), (CONTENTS, contents)]:
+            bundle.writestr(zipfile.ZipInfo(file, _EPOCH), content, zipfile.ZIP_DEFLATED)
+    return f"results-{name}.zip", "application/zip", out.getvalue()
 
 
 def unveiled(desk: Desk) -> None:

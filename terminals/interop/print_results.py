@@ -74,9 +74,17 @@ def _match_points(event: ExchangeEvent) -> dict[tuple[LineKey, bool], str]:
     return out
 
 
-def ranking_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
-    """The ranking of every winner group, in the order of the event."""
+def ranking_pdf(event: ExchangeEvent, *others: ExchangeEvent, page: str = "a4") -> bytes:
+    """The ranking of every winner group, in the order of the event; others: what was played beside it."""
     sheet = Sheet(event.title or "Ranking", page=page, subtitle=_subtitle(event))
+    for one in (event, *others):
+        if one is not event:
+            sheet.new_page(one.title or "Ranking")
+        _ranking(sheet, one)
+    return sheet.finish()
+
+
+def _ranking(sheet: Sheet, event: ExchangeEvent) -> None:
     with_master_points = any(one.master_points is not None for one in event.entrants)
     with_penalties = any(one.adjustment is not None and one.adjustment.value for one in event.entrants)
     fixed = [
@@ -108,7 +116,6 @@ def ranking_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
             rows.append(row)
         total = _total_name(event, group)
         sheet.table([replace(one, title=total) if one.title == _TOTAL else one for one in columns], rows)
-    return sheet.finish()
 
 
 def result_cells(one: ExchangeLine) -> tuple[str, str, str, str]:
@@ -128,9 +135,17 @@ def result_cells(one: ExchangeLine) -> tuple[str, str, str, str]:
     return str(result), "", "", ""
 
 
-def travellers_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
+def travellers_pdf(event: ExchangeEvent, *others: ExchangeEvent, page: str = "a4") -> bytes:
     """Every board with all its results, best North-South score first; a board is not divided when it fits a page."""
     sheet = Sheet(f"{event.title or 'Results'}: travellers", page=page, subtitle=_subtitle(event))
+    for one in (event, *others):
+        if one is not event:
+            sheet.new_page(f"{one.title or 'Results'}: travellers")
+        _travellers(sheet, one)
+    return sheet.finish()
+
+
+def _travellers(sheet: Sheet, event: ExchangeEvent) -> None:
     points, compared = _point_name(event), _match_points(event)
     columns = [
         TableColumn("N-S", 40, "centre"),
@@ -158,7 +173,6 @@ def travellers_pdf(event: ExchangeEvent, *, page: str = "a4") -> bytes:
         for one in lines:
             who = f"{_side_label(one.line.credited_ns, event)} - {_side_label(one.line.credited_ew, event)}"
             _remark(sheet, who, one)
-    return sheet.finish()
 
 
 def _remark(sheet: Sheet, who: str, one: ExchangeLine) -> None:
@@ -197,9 +211,19 @@ def _traveller_row(one: ExchangeLine, event: ExchangeEvent, compared: Mapping[tu
     ]
 
 
-def scorecards_pdf(event: ExchangeEvent, *, page: str = "a4", only: Sequence[Contestant] = ()) -> bytes:
+def scorecards_pdf(
+    event: ExchangeEvent, *others: ExchangeEvent, page: str = "a4", only: Sequence[Contestant] = ()
+) -> bytes:
     """A page for each pair (or player, or team): its boards in order, scores from its own side."""
     sheet = Sheet(f"{event.title or 'Results'}: scorecards", page=page, subtitle=_subtitle(event))
+    for one in (event, *others):
+        if one is not event:
+            sheet.new_page(f"{one.title or 'Results'}: scorecards")
+        _scorecards(sheet, one, only)
+    return sheet.finish()
+
+
+def _scorecards(sheet: Sheet, event: ExchangeEvent, only: Sequence[Contestant]) -> None:
     points, compared = _point_name(event), _match_points(event)
     columns = [
         TableColumn("Board", 40, "right"),
@@ -234,7 +258,6 @@ def scorecards_pdf(event: ExchangeEvent, *, page: str = "a4", only: Sequence[Con
             rounds = entrant.in_vps or event.kind is EventKind.TEAMS
             what = "Byes, penalties and the like" if rounds else "Penalties and bonuses"
             _below(sheet, f"{what}: {entrant.adjustment.text}")
-    return sheet.finish()
 
 
 def _card_title(entrant: Entrant, event: ExchangeEvent) -> str:

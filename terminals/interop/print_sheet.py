@@ -53,7 +53,9 @@ class Sheet:
         """Width between the margins."""
         return self.width - 2 * MARGIN
 
-    def new_page(self) -> None:
+    def new_page(self, title: str = "") -> None:
+        """title: of this page and those after it, where it is another one."""
+        self.title = printable(title) or self.title
         if self.pages:
             self.canvas.showPage()
         self.pages += 1

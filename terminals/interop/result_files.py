@@ -9,8 +9,9 @@ from firmware_bridge.errors import EntryError, ExitStatus
 from firmware_bridge.filecheck import not_regular
 from terminals.interop.exchange import MAX_FILE_BYTES, ExchangeEvent
 from terminals.interop.pbn_results import read_pbn_results
-from terminals.interop.results_json import read_results_json
-from terminals.interop.usebio_read import read_usebio
+from terminals.interop.results_json import read_results_json_events
+from terminals.interop.several import only_event
+from terminals.interop.usebio_read import read_usebio_events
 
 
 def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
@@ -46,16 +47,21 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 
 
 def parse_results(data: bytes, where: str = "") -> ExchangeEvent:
-    """The event in a USEBIO, PBN or JSON result file. Raises EntryError."""
+    """The only event in a USEBIO, PBN or JSON result file. Raises EntryError."""
+    return only_event(parse_events(data, where), where)
+
+
+def parse_events(data: bytes, where: str = "") -> list[ExchangeEvent]:
+    """Every event in a USEBIO, PBN or JSON result file, at least one. Raises EntryError."""
     wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
     start = data[:4000].decode("utf-16", "replace").lstrip().encode() if wide else data
     head = start[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"<"):
-        return read_usebio(data, where)
+        return read_usebio_events(data, where)
     if head.startswith(b"{") and b'"firmware-bridge-results"' in head:
-        return read_results_json(data, where)
+        return read_results_json_events(data, where)
     if head.startswith((b"[", b"%", b";", b"{")):
-        return read_pbn_results(data, where)
+        return [read_pbn_results(data, where)]
     raise EntryError(
         "This is no result file that can be read: neither USEBIO, PBN nor JSON.",
         where=where,
@@ -65,5 +71,10 @@ def parse_results(data: bytes, where: str = "") -> ExchangeEvent:
 
 
 def read_results_file(path: Path) -> ExchangeEvent:
-    """The event in a file. Raises EntryError."""
+    """The only event in a file. Raises EntryError."""
     return parse_results(read_bytes(path), str(path))
+
+
+def read_events_file(path: Path) -> list[ExchangeEvent]:
+    """Every event in a file, at least one. Raises EntryError."""
+    return parse_events(read_bytes(path), str(path))

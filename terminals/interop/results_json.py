@@ -22,6 +22,7 @@ from terminals.interop.exchange import (
     MatchBoard,
     Published,
 )
+from terminals.interop.several import only_event
 from terminals.interop.tokens import read_card, read_number
 from terminals.interop.usebio_words import iso_date
 from terminals.result import (
@@ -140,11 +141,19 @@ def _line(one: ExchangeLine) -> dict[str, Any]:
     return out
 
 
-def write_results_json(event: ExchangeEvent) -> bytes:
-    """The event as one JSON object, UTF-8, with a line end."""
-    data = {
-        "format": FORMAT,
-        "version": VERSION,
+def write_results_json(event: ExchangeEvent, *others: ExchangeEvent) -> bytes:
+    """The event as one JSON object, UTF-8, with a line end.
+
+    others: what was played beside it, such as pairs beside teams; the object then has a list ``events`` in place of the
+    keys of one event.
+    """
+    every = [_event_data(one) for one in (event, *others)]
+    data = {"format": FORMAT, "version": VERSION, **(every[0] if not others else {"events": every})}
+    return (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _event_data(event: ExchangeEvent) -> dict[str, Any]:
+    return {
         "title": event.title,
         "date": event.date,
         "club": event.club,
@@ -178,7 +187,6 @@ def write_results_json(event: ExchangeEvent) -> bytes:
         "results": [_line(one) for one in event.lines],
         "matches": [_match(one) for one in event.matches],
     }
-    return (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _match(match: ExchangeMatch) -> dict[str, Any]:
@@ -201,7 +209,12 @@ def _match(match: ExchangeMatch) -> dict[str, Any]:
 
 
 def read_results_json(data: bytes, where: str = "") -> ExchangeEvent:
-    """Raises EntryError: exit status 2 for what is no such JSON, 1 for a result that can't be."""
+    """The only event. Raises EntryError as ``read_results_json_events`` does, and for several events."""
+    return only_event(read_results_json_events(data, where), where)
+
+
+def read_results_json_events(data: bytes, where: str = "") -> list[ExchangeEvent]:
+    """Every event. Raises EntryError: exit status 2 for what is no such JSON, 1 for a result that can't be."""
     try:
         root = json.loads(data)
     except (ValueError, RecursionError):
@@ -214,7 +227,12 @@ def read_results_json(data: bytes, where: str = "") -> ExchangeEvent:
             exit_status=ExitStatus.USAGE,
         )
     try:
-        return _event(root, where)
+        every = root.get("events", [root])
+        if not every or not isinstance(every, list):
+            raise TypeError("events")
+        if sum(len(one["results"]) for one in every) > MAX_LINES:
+            raise EntryError(f"The file has more than {MAX_LINES} results.", where=where, code="too-large")
+        return [_event(one, where) for one in every]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise EntryError(
             f"The result file is not complete: {type(error).__name__} at {str(error)[:60]}.",
@@ -278,8 +296,6 @@ def _read_line(data: Mapping[str, Any], where: str) -> ExchangeLine:
 
 def _event(root: Mapping[str, Any], where: str) -> ExchangeEvent:
     results = root["results"]
-    if len(results) > MAX_LINES:
-        raise EntryError(f"The file has more than {MAX_LINES} results.", where=where, code="too-large")
     in_vps = root["match_scoring"] in ("VPS", "VP") and root["kind"] != "teams"
     in_vps = in_vps and not any(one.get("in_vps") for one in root["entrants"])
     return ExchangeEvent(

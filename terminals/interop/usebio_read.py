@@ -26,6 +26,7 @@ from terminals.interop.exchange import (
     number_plays,
 )
 from terminals.interop.roster import Roster, numbers_collide
+from terminals.interop.several import only_event
 from terminals.interop.tokens import (
     IMPOSSIBLE,
     is_pass,
@@ -56,17 +57,23 @@ VPS = ("VPS", "VP")
 
 
 def read_usebio(data: bytes, where: str = "") -> ExchangeEvent:
-    """The event in a USEBIO file.
+    """The only event in a USEBIO file. Raises EntryError as ``read_usebio_events`` does, and for several events."""
+    return only_event(read_usebio_events(data, where), where)
+
+
+def read_usebio_events(data: bytes, where: str = "") -> list[ExchangeEvent]:
+    """Every event in a USEBIO file; those without results are left out where others have some.
 
     Raises EntryError: exit status 2 for what is no XML or no USEBIO event with results, 1 for a result that can't be.
     """
     root, repairs = parse_xml(data, where)
-    event = root if root.tag == "EVENT" else root.find(".//EVENT")
-    if event is None:
+    found = [root] if root.tag == "EVENT" else root.findall(".//EVENT")
+    if not found:
         raise EntryError(
             "There is no USEBIO event in the file.", where=where, code="unparsable", exit_status=ExitStatus.USAGE
         )
-    return _Reader(root, event, where, repairs).read()
+    held = [one for one in found if one.find(".//TRAVELLER_LINE") is not None] or found[:1]
+    return [_Reader(root, one, where, repairs).read() for one in held]
 
 
 class _Reader:

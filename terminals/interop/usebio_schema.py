@@ -39,7 +39,7 @@ _STANDING = {
 _PERSON = {"PLAYER_NAME": (0, 1), "NATIONAL_ID_NUMBER": (0, 1), "CLUB_ID_NUMBER": (0, 1)}
 
 RULES: dict[str, Rule] = {
-    "USEBIO": Rule({"CLUB": (1, 1), "EVENT": (1, 1)}, attributes={"Version": r"1\.2"}),
+    "USEBIO": Rule({"CLUB": (1, 1), "EVENT": (1, 100)}, attributes={"Version": r"1\.2"}),
     "CLUB": Rule({"CLUB_NAME": (1, 1), "CLUB_ID_NUMBER": (1, 1)}),
     "EVENT": Rule(
         {

@@ -28,12 +28,27 @@ _METHOD_TAGS = {
 _TEAM_TAGS = {TeamMethod.IMPS: "IMPS", TeamMethod.BOARD_A_MATCH: "PAB", TeamMethod.AGGREGATE: "AGGREGATE"}
 
 
-def write_usebio(event: ExchangeEvent) -> bytes:
-    """The bytes of a USEBIO 1.2 file. Raises EntryError when the event can't be written so that it is valid."""
+def write_usebio(event: ExchangeEvent, *others: ExchangeEvent) -> bytes:
+    """The bytes of a USEBIO 1.2 file, an EVENT for each event.
+
+    others: what was played beside it, such as pairs beside teams; their club is the same. Raises EntryError when an
+    event can't be written so that it is valid.
+    """
     root = Element("USEBIO", Version="1.2")
     club = SubElement(root, "CLUB")
     _text(club, "CLUB_NAME", event.club)
     _text(club, "CLUB_ID_NUMBER", event.club_id)
+    for one in (event, *others):
+        _event(root, one)
+    problems = validate_usebio(root)
+    if problems:
+        raise EntryError(f"The event can't be written as USEBIO: {problems[0]}.", where="USEBIO", code="not-exportable")
+    indent(root, "  ")
+    body: str = tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'.encode()
+
+
+def _event(root: Element, event: ExchangeEvent) -> None:
     kind = {EventKind.PAIRS: "PAIRS", EventKind.INDIVIDUAL: "INDIVIDUAL", EventKind.TEAMS: "TEAMS"}[event.kind]
     in_matches = {one.north_south.line.key for match in event.matches for one in match.boards if one.north_south}
     if event.kind is EventKind.PAIRS and event.lines and all(one.line.key in in_matches for one in event.lines):
@@ -59,12 +74,6 @@ def write_usebio(event: ExchangeEvent) -> bytes:
             _match(SubElement(element, "MATCH"), match, event)
         else:
             _table(SubElement(containers.get(_section(match), element), "MATCH"), match, event)
-    problems = validate_usebio(root)
-    if problems:
-        raise EntryError(f"The event can't be written as USEBIO: {problems[0]}.", where="USEBIO", code="not-exportable")
-    indent(root, "  ")
-    body: str = tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'.encode()
 
 
 def _containers(element: Element, event: ExchangeEvent) -> dict[str, Element]:
