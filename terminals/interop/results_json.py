@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +23,7 @@ from terminals.interop.exchange import (
     MatchBoard,
     Published,
 )
+from terminals.interop.recorded_json import recorded_as_dict, recorded_from_dict
 from terminals.interop.several import only_event
 from terminals.interop.tokens import read_card, read_number
 from terminals.interop.usebio_words import iso_date
@@ -39,8 +41,9 @@ from terminals.result import (
     SitOut,
 )
 from terminals.scoring.boards import Method
-from terminals.scoring.lines import Contestant, ResultLine
+from terminals.scoring.lines import Contestant, LineKey, ResultLine
 from terminals.scoring.teams import TeamMethod
+from terminals.table_record import Recorded
 
 FORMAT = "firmware-bridge-results"
 VERSION = 1
@@ -116,6 +119,11 @@ def _who(contestant: Contestant) -> dict[str, Any]:
     return {"section": contestant.section, "number": contestant.number, "direction": contestant.direction}
 
 
+def _recorded_line(one: ExchangeLine) -> dict[str, Any]:
+    """The line with its auction and its cards, which are told once: a line of a match is also one of the results."""
+    return _line(one) | ({} if one.recorded is None else recorded_as_dict(one.recorded))
+
+
 def _line(one: ExchangeLine) -> dict[str, Any]:
     line = one.line
     out: dict[str, Any] = {
@@ -184,7 +192,7 @@ def _event_data(event: ExchangeEvent) -> dict[str, Any]:
             }
             for one in event.entrants
         ],
-        "results": [_line(one) for one in event.lines],
+        "results": [_recorded_line(one) for one in event.lines],
         "matches": [_match(one) for one in event.matches],
     }
 
@@ -278,6 +286,7 @@ def _read_line(data: Mapping[str, Any], where: str) -> ExchangeLine:
             tuple(_contestant(one) for one in data.get("ns_players", ())),
             tuple(_contestant(one) for one in data.get("ew_players", ())),
         )
+        recorded = recorded_from_dict(data)
     except EntryError as error:
         raise EntryError(error.what, where=f"{where}, board {str(data.get('board'))[:6]}", code=error.code) from None
     score = data["score"]
@@ -291,12 +300,15 @@ def _read_line(data: Mapping[str, Any], where: str) -> ExchangeLine:
         str(data["result"].get("contract", "")),
         str(data.get("remark", "")),
         f"board {line.board}",
+        recorded=recorded,
     )
 
 
 def _event(root: Mapping[str, Any], where: str) -> ExchangeEvent:
     results = root["results"]
     in_vps = root["match_scoring"] in ("VPS", "VP") and root["kind"] != "teams"
+    lines = tuple(_read_line(one, where) for one in results)
+    told = {one.line.key: one.recorded for one in lines if one.recorded is not None}
     in_vps = in_vps and not any(one.get("in_vps") for one in root["entrants"])
     return ExchangeEvent(
         title=str(root["title"]),
@@ -311,8 +323,8 @@ def _event(root: Mapping[str, Any], where: str) -> ExchangeEvent:
         match_scoring=str(root["match_scoring"]),
         winners=int(root["winners"]),
         entrants=tuple(_entrant(one, in_vps) for one in root["entrants"]),
-        lines=tuple(_read_line(one, where) for one in results),
-        matches=tuple(_read_match(one, where) for one in root["matches"]),
+        lines=lines,
+        matches=tuple(_read_match(one, where, told) for one in root["matches"]),
     )
 
 
@@ -336,9 +348,14 @@ def _entrant(data: Mapping[str, Any], in_vps: bool) -> Entrant:
     )
 
 
-def _read_match(data: Mapping[str, Any], where: str) -> ExchangeMatch:
+def _read_match(data: Mapping[str, Any], where: str, told: Mapping[LineKey, Recorded]) -> ExchangeMatch:
+    """told: what tables recorded, which the results have and the matches have not."""
+
     def room(one: Mapping[str, Any] | None) -> ExchangeLine | None:
-        return None if one is None else _read_line(one, where)
+        if one is None:
+            return None
+        line = _read_line(one, where)
+        return replace(line, recorded=told.get(line.line.key))
 
     return ExchangeMatch(
         int(data["round"]),
