@@ -24,6 +24,7 @@ from firmware_bridge.errors import FirmwareBridgeError, StoreError
 from firmware_bridge.service import (
     api_deal,
     api_desk,
+    api_late,
     api_plan,
     api_public,
     api_rulings,
@@ -31,7 +32,7 @@ from firmware_bridge.service import (
     desk_backup,
     desk_recorded,
 )
-from firmware_bridge.service.api_access import Caller, origin_of
+from firmware_bridge.service.api_access import LATE, Caller, origin_of
 from firmware_bridge.service.api_guard import Guard
 from firmware_bridge.service.api_openapi import document
 from firmware_bridge.service.api_operation import ROOT, Operation
@@ -39,6 +40,7 @@ from firmware_bridge.service.api_repeats import HEADER, Repeats
 from firmware_bridge.service.desk import Desk
 
 PUBLIC = Caller("viewer")
+STILL_TAKEN = "Keep the page open: what waits on it is still taken."
 UPLOADS = (f"{ROOT}/deal/load", f"{ROOT}/players")
 
 
@@ -54,6 +56,7 @@ def operations(desk: Desk, dealing: Any = None) -> list[Operation]:
     found = [
         *api_public.operations(),
         *api_table.operations(),
+        *api_late.operations(),
         *api_desk.operations(),
         *desk_backup.operations(),
         *desk_recorded.operations(),
@@ -91,6 +94,8 @@ def _endpoint(desk: Desk, operation: Operation, repeats: Repeats) -> Callable[[R
                 if isinstance(found, Response):
                     return found
                 if not found.may(operation.role):
+                    if found.role == LATE:
+                        return error_response(403, "event-over", "this evening is over.", STILL_TAKEN)
                     return error_response(403, "not-allowed", "this token is not for that.")
                 caller = found
             if operation.fields is None:

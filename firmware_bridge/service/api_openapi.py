@@ -88,7 +88,7 @@ def _operation(one: Operation) -> dict[str, Any]:
     if parameters:
         found["parameters"] = parameters
     if one.role:
-        found["security"] = [{"table" if one.role == "table" else "desk": []}]
+        found["security"] = [{"table" if one.role in ("table", "late") else "desk": []}]
         found["description"] = f"Least role: {one.role}."
     if one.fields is not None:
         found["requestBody"] = {"required": True, "content": {one.takes: {"schema": _body(one)}}}

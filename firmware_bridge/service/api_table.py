@@ -106,7 +106,7 @@ async def table_info(request: Request, desk: Desk, caller: Caller) -> Response:
 
 async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[str, Any]) -> Response:
     """A page says who it is and how it is, posts records, and takes its messages."""
-    device = _device(body)
+    device = device_id(body)
     seat = (caller.section, caller.table)
     hub, event = desk.hub, desk.setup.id  # whose token it is: it is looked up anew once the whole post is there
     box = hub.box(device, seat)
@@ -145,10 +145,7 @@ async def exchange(request: Request, desk: Desk, caller: Caller, body: Mapping[s
     if isinstance(body.get("answer"), Mapping) and not holds:
         answer = body["answer"]
         answered = hub.answer(box, text_of(answer, "id", 40), bool(answer.get("accept")))
-    texts = body.get("records", [])
-    if not isinstance(texts, list) or len(texts) > MAX_RECORDS or not all(isinstance(text, str) for text in texts):
-        raise EntryError(f"records are a list of at most {MAX_RECORDS} texts.", code="bad-value")
-    records = [_signed(desk, device, decode_record(text)) for text in texts]
+    records = [signed(desk, device, record) for record in posted(body)]
     before = box.last
     await hub.records(box, records)
     if records:
@@ -198,7 +195,7 @@ async def _until_told(box: Box, before: int, kinds: tuple[str, ...]) -> None:
 
 async def stream(request: Request, desk: Desk, caller: Caller) -> Response:
     """The messages of a page as they come. Query: device; Last-Event-ID resumes within this run of the service."""
-    device = _device({"device": request.query_params.get("device", "")})
+    device = device_id({"device": request.query_params.get("device", "")})
     box = desk.hub.box(device, (caller.section, caller.table))
     if box is None:
         raise EntryError("this page has not introduced itself.", next_step="Post a hello first.", code="need-hello")
@@ -210,7 +207,8 @@ async def stream(request: Request, desk: Desk, caller: Caller) -> Response:
 
 async def _messages(desk: Desk, box: Box, after: int) -> AsyncIterator[bytes]:
     yield b": here\n\n"
-    while not desk.hub.closed:
+    event = desk.setup.id
+    while not desk.hub.closed and desk.setup.id == event:  # a card of another event hears nothing of this one
         arrived = box.arrived
         found = box.after(after)
         if found:
@@ -396,7 +394,15 @@ def operations() -> list[Operation]:
 # --- inside ------------------------------------------------------------------------------------------------------
 
 
-def _signed(desk: Desk, device: int, record: Record | TableRecord) -> Record | TableRecord:
+def posted(body: Mapping[str, Any]) -> list[Record | TableRecord]:
+    """The records of a post. Raises EntryError."""
+    texts = body.get("records", [])
+    if not isinstance(texts, list) or len(texts) > MAX_RECORDS or not all(isinstance(text, str) for text in texts):
+        raise EntryError(f"records are a list of at most {MAX_RECORDS} texts.", code="bad-value")
+    return [decode_record(text) for text in texts]
+
+
+def signed(desk: Desk, device: int, record: Record | TableRecord) -> Record | TableRecord:
     """The authenticator for a browser that has a key: the token of the post has taken its place."""
     known = desk.service.collector.roster.get(device)
     if known is None or not known.key or known.model != MODEL:
@@ -413,7 +419,8 @@ def _may_send(desk: Desk, device: int) -> bool:
     return known is not None and known.state is DeviceState.ADMITTED
 
 
-def _device(body: Mapping[str, Any]) -> int:
+def device_id(body: Mapping[str, Any]) -> int:
+    """The device id of a post. Raises EntryError."""
     text = body.get("device")
     if isinstance(text, str) and len(text) == 16:
         try:

@@ -150,6 +150,7 @@ class Desk:
         self.clock = KnownClock(clock)
         self.stream = Stream()
         self.failures = Failures(clock.monotonic)
+        self.late_posts = Failures(clock.monotonic, limit=30)
         self.rows: dict[PlayKey, CurrentResult] = {}
         self.facts = Facts()
         self.period = Period()
@@ -251,10 +252,11 @@ class Desk:
         self._service = service
         service.collector.deals = lambda section, board: deals_of(self).get(board)
         service.collector.double_dummy = self.solved
-        self.hub.crc_of = self._crc_of
+        self.hub.crc_of = self.crc_of
+        self.access.remember_past(lambda: None if self.clock.doubt else self.clock.wall().timestamp())
         self.reload()
 
-    def _crc_of(self, device: int, journal: int, seq: int) -> int | None:
+    def crc_of(self, device: int, journal: int, seq: int) -> int | None:
         """The CRC of a stored record of a result."""
         body = self.store.read(lambda connection: ledger.body_of(connection, RecordKey(device, journal, seq)))
         return None if body is None or len(body) != BODY_SIZE else record_crc(device, journal, seq, body)

@@ -136,6 +136,30 @@ def save_device(connection: Connection, device: Device) -> None:
             device.note,
         ),
     )
+    if device.state is DeviceState.ADMITTED:
+        connection.execute(
+            "INSERT OR IGNORE INTO admission (device, event) SELECT ?, id FROM event WHERE active = 1",
+            (device_hex(device.id),),
+        )
+
+
+def was_admitted(connection: Connection, device: int, event: str) -> bool:
+    """True when a terminal was admitted to this event at some time."""
+    row = connection.execute(
+        "SELECT 1 FROM admission WHERE device = ? AND event = ?", (device_hex(device), event)
+    ).fetchone()
+    return row is not None
+
+
+def first_wall(connection: Connection, event: str) -> str:
+    """The time of day of the first that happened in an event, as text for people; "" when nothing did."""
+    row = connection.execute(
+        "SELECT wall FROM (SELECT wall FROM desk_event WHERE event = ? AND wall <> '' ORDER BY number LIMIT 1)"
+        " UNION ALL"
+        " SELECT wall FROM (SELECT wall FROM result_event WHERE event = ? AND wall <> '' ORDER BY number LIMIT 1)",
+        (event, event),
+    ).fetchone()
+    return "" if row is None else str(row[0])
 
 
 def holder(connection: Connection, section: int, table: int) -> int | None:

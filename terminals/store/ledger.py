@@ -107,6 +107,14 @@ def boundaries(connection: Connection, device: int, journal: int) -> list[tuple[
     return [(int(row[0]), str(row[1])) for row in rows]
 
 
+def events_of(connection: Connection, device: int, journal: int) -> set[str]:
+    """The events to which stored records of a journal belong."""
+    rows = connection.execute(
+        "SELECT DISTINCT event FROM record WHERE device = ? AND journal = ?", (device_hex(device), journal)
+    ).fetchall()
+    return {str(event) for (event,) in rows}
+
+
 def begin_in(connection: Connection, device: int, journal: int, event: str, next_seq: int) -> None:
     """A terminal plays an event from now on: what it keys in from ``next_seq`` on belongs there.
 

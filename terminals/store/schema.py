@@ -283,11 +283,25 @@ _TABLE_RECORDS = (
     ),
 )
 
+# Who was admitted to which event: a phone may deliver late what it keyed in there. Of files from before only those who
+# are admitted now, or have sent a record, are known.
+_ADMISSIONS = (
+    """CREATE TABLE admission (
+        device TEXT NOT NULL,
+        event TEXT NOT NULL,
+        PRIMARY KEY (device, event)
+    ) WITHOUT ROWID""",
+    "INSERT OR IGNORE INTO admission (device, event)"
+    " SELECT device.id, event.id FROM device, event WHERE device.state = 'admitted' AND event.active = 1",
+    "INSERT OR IGNORE INTO admission (device, event) SELECT DISTINCT device, event FROM record",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _FIRST),
     Migration(2, _SCORING_PROGRAMS),
     Migration(3, _PLAYERS),
     Migration(4, _BOUNDARIES),
     Migration(5, _TABLE_RECORDS),
+    Migration(6, _ADMISSIONS),
 )
 """Every step from an empty file to the newest schema. A released step is never changed; a change is a new step."""

@@ -203,7 +203,7 @@ def test_a_file_with_something_in_every_table_is_found_undamaged(tmp_path: Path)
     raw = RawRecord(RecordKey(1, 2, 3), bytes(14), 4)
     with database.transaction() as connection:
         desk.save_event(connection, EventRow(1, "Mon", "{}", 1, ""))
-        desk.save_device(connection, Device(1, DeviceState.WAITING))
+        desk.save_device(connection, Device(1, DeviceState.ADMITTED, 1, 1))
         ledger.begin_in(connection, 1, 2, EVENT, 1)
         ledger.declare_hole(connection, 1, 2, 1, 2)
         ledger.insert(connection, raw, EVENT, RecordState.STORED)

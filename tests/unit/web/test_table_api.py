@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from web_fakes import Client, Page, service, until
 
-from firmware_bridge.service.api_table import _signed
+from firmware_bridge.service.api_table import signed
 from firmware_bridge.service.browser_hub import decode_record
 from firmware_bridge.wire.table_data import acceptance_proof, code_verifier
 from terminals.settings import EventSettings
@@ -339,7 +339,7 @@ def test_a_record_of_a_page_that_is_read_late_belongs_to_the_event_of_its_card(t
             assert client.desk.setup.id != before
             # The director admits the phone in the new event, and only then what it posted before is read.
             await client.desk.admit(ONE, 1, 1)
-            await client.desk.hub.records(box, [_signed(client.desk, ONE, decode_record(late))])
+            await client.desk.hub.records(box, [signed(client.desk, ONE, decode_record(late))])
             for _ in range(3000):
                 if len(entered(client, before)) == 2:
                     break
