@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from firmware_bridge.config import load_config
 from firmware_bridge.service.desk import Desk
+from firmware_bridge.service.recorded_files import told_by_line
 from terminals.interop.adjusted_note import line_note, plain_score
 from terminals.interop.exchange import (
     Entrant,
@@ -33,6 +34,7 @@ from terminals.store.desk import Person
 from terminals.sync.event_score import IMPS, VPS, EventScore, round_of
 from terminals.sync.matches import TeamMatch
 from terminals.sync.ruling_log import Kept, line_key
+from terminals.table_record import Recorded
 
 PLAYER_SEATS = ("1", "2")
 """Where a pair's players are kept; a team's own name and its reserves have other seats."""
@@ -111,7 +113,10 @@ def _field(desk: Desk, score: EventScore, kept: Iterable[Kept], kind: EventKind)
         for pair in group.contestants
         if group.name in ("NS", "EW")
     }
-    info = EventInfo(desk.setup.name, desk.wall()[:10], players=players, directions=directions, kind=kind)
+    told = told_by_line(desk)
+    info = EventInfo(
+        desk.setup.name, desk.wall()[:10], players=players, directions=directions, kind=kind, recorded=told
+    )
     event = publish_session(info, score, desk.profile, desk.facts.method)
     event = noted(event, _rulings(kept))
     rows = [row for rows, unit in zip(score.rankings, score.units, strict=True) if unit == VPS for row in rows]
@@ -137,6 +142,7 @@ def _teams(desk: Desk, score: EventScore, kept: Iterable[Kept], *, beside: bool)
     beside: sections of another kind are in the same event.
     """
     notes: dict[LineKey, str] = {}
+    told = told_by_line(desk)
     for one in _rulings(kept):
         words = f"Law {one.law}: {one.reason} ({one.ruled_by})."
         assert one.line is not None
@@ -145,7 +151,7 @@ def _teams(desk: Desk, score: EventScore, kept: Iterable[Kept], *, beside: bool)
     many = several or beside
     matches, lines = [], []
     for match in score.matches:
-        made, held = _match(match, notes, many)
+        made, held = _match(match, notes, told, many)
         lines += held
         if made.boards:
             matches.append(made)
@@ -170,7 +176,9 @@ def _who(one: Contestant, many: bool) -> Contestant:
     return one if many else Contestant("", one.number)
 
 
-def _match(match: TeamMatch, notes: dict[LineKey, str], many: bool) -> tuple[ExchangeMatch, list[ExchangeLine]]:
+def _match(
+    match: TeamMatch, notes: Mapping[LineKey, str], told: Mapping[LineKey, Recorded], many: bool
+) -> tuple[ExchangeMatch, list[ExchangeLine]]:
     home, away = _who(match.home, many), _who(match.away, many)
     points = {board.board: board for board in match.boards}
     lines: list[ExchangeLine] = []
@@ -186,7 +194,10 @@ def _match(match: TeamMatch, notes: dict[LineKey, str], many: bool) -> tuple[Exc
             )
             pair.append(
                 ExchangeLine(
-                    own, plain_score(line.result, board, line.vulnerability), note=_note(own, notes.get(line.key, ""))
+                    own,
+                    plain_score(line.result, board, line.vulnerability),
+                    note=_note(own, notes.get(line.key, "")),
+                    recorded=told.get(line.key),
                 )
             )
         lines += [one for one in pair if one is not None]

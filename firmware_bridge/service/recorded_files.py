@@ -10,10 +10,13 @@ from firmware_bridge.db import Connection
 from firmware_bridge.errors import EntryError
 from firmware_bridge.service.desk import Desk
 from terminals.interop.recorded_write import RecordedGame, write_pbn_recorded, write_recorded_json
+from terminals.scoring.lines import LineKey
 from terminals.store import table_events
 from terminals.store.table_events import TableEventKind
 from terminals.store.values import PlayKey
 from terminals.sync.recorded import acceptances, entered_deals, recorded
+from terminals.sync.ruling_log import line_key
+from terminals.table_record import Recorded
 
 Write = Callable[[str, str, list[RecordedGame], dict[tuple[str, int], Deal]], bytes]
 FILES: dict[str, tuple[str, str, Write]] = {
@@ -40,10 +43,28 @@ def known_deals(desk: Desk) -> dict[tuple[str, int], Deal]:
     return out | {(letter, board): deal for letter in letters for board, deal in dealt.items()}
 
 
+def given_out(desk: Desk) -> bool:
+    """Auctions, plays and deals leave the desk: after the publication, and when no playing director has yet to play."""
+    return desk.period.published_at is not None and not desk.veil.boards
+
+
+def told_by_line(desk: Desk) -> dict[LineKey, Recorded]:
+    """What tables recorded, for files with results, by the line that is scored: what the desk shows of the same play.
+    Nothing before it may be given out."""
+    if not given_out(desk):
+        return {}
+
+    def read(connection: Connection) -> dict[PlayKey, Recorded]:
+        kinds = (TableEventKind.AUCTION, TableEventKind.PLAY)
+        return recorded(table_events.all_events(connection, desk.event, *kinds))
+
+    return {line_key(play): one for play, one in desk.store.read(read).items()}
+
+
 def recorded_file(desk: Desk, name: str) -> tuple[str, str, bytes]:
     """(name, media type, content) of a file with every recorded auction and play. Raises EntryError before the
     publication, and while boards lie under a playing director's veil."""
-    if desk.veil.boards or desk.period.published_at is None:
+    if not given_out(desk):
         raise EntryError(
             "auctions and plays are given out after the publication only.",
             next_step="Publish the results first.",
