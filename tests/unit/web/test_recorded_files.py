@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 from web_fakes import Client, Page, service
 
-from dealer.cards import Seat
+from dealer.cards import Seat, card_name
 from dealer.deal import Deal
 from firmware_bridge.db import Connection
 from firmware_bridge.wire.table_data import AcceptedData, AuctionData, CallData, PlayData
+from terminals.interop.audit import audit_event
+from terminals.interop.pbn_results import read_pbn_results
+from terminals.interop.results_json import read_results_json
 from terminals.settings import EventSettings
 from terminals.store.table_events import TableEvent, TableEventKind
 from terminals.store.values import RecordKey
@@ -60,6 +64,90 @@ def test_files_come_with_the_publication(tmp_path: Path) -> None:
             assert sheet.headers["content-type"] == "application/pdf"
             exported = (await client.get("/files/lines")).text
             assert '"table": "table-record"' in exported
+
+    asyncio.run(run())
+
+
+FOUR_HEARTS = AuctionData(0, (CallData(0, 18, alerted=True), *(CallData(seat, 0) for seat in (1, 2, 3)))).pack()
+PLAY = {"section": "A", "board": 1, "ns": 1, "ew": 4}
+
+
+async def exported(client: Client) -> dict[str, Any]:
+    """The results of results.json by board and pairs; checks that results.pbn has as much, and both audit clean."""
+    data = (await client.get("/files/json")).content
+    event = read_results_json(data)
+    back = read_pbn_results((await client.get("/files/pbn")).content)
+    assert audit_event(event).equal
+    assert audit_event(back).equal
+    told = [
+        (one.line.board, one.recorded.auction, None if one.recorded.play is None else one.recorded.play.cards)
+        for lines in (event.lines, back.lines)
+        for one in lines
+        if one.recorded is not None
+    ]
+    half = len(told) // 2
+    assert told[:half] == told[half:]
+    return {f"{one['board']} {one['ns']['number']}-{one['ew']['number']}": one for one in json.loads(data)["results"]}
+
+
+async def as_the_desk_shows(client: Client, results: dict[str, Any]) -> int:
+    """Each result has the auction and the cards that the desk shows of the same play. Gives how many have any."""
+    count = 0
+    for one in results.values():
+        place = f"section=A&board={one['board']}&ns={one['ns']['number']}&ew={one['ew']['number']}"
+        desk = (await client.get(f"/recorded?{place}&play={one['play']}")).json()
+        assert not desk["withheld"]
+        keys = ("seat", "call", "alerted", "standing")
+        calls = [{key: call[key] for key in keys} for call in one["auction"]["calls"]] if "auction" in one else None
+        assert calls == desk["auction"]
+        shown = None if desk["play"] is None else [[c["seat"], c["card"]] for trick in desk["play"] for c in trick]
+        assert ([list(card) for card in one["cards"]["played"]] if "cards" in one else None) == shown
+        count += calls is not None or shown is not None
+    return count
+
+
+def test_results_carry_what_the_desk_shows_and_only_after_the_publication(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with service(tmp_path, "mitchell:3x1", settings=RECORDING) as client:
+            by = {"actor": "Ann"}
+            lead = DEAL.hand(Seat.EAST)[0]
+            play = PlayData(9, ((1, lead),)).pack()
+            movement = client.desk.setup.sections[0].movement
+            assert movement is not None
+            for number in (1, 2, 3):
+                for seating in movement.in_round(number):
+                    result = {"board": seating.boards[0], "ns": seating.ns, "ew": seating.ew, "contract": "3NT N"}
+                    body = {"section": "A", "tricks": "=", **by, **result}
+                    assert (await client.post("/actions/correct", body)).status_code == 200
+            # the table sent two auctions: the newest counts, as at the desk
+            auctions = ((TableEventKind.AUCTION, FOUR_HEARTS), (TableEventKind.AUCTION, THREE_NT))
+            await kept(client, *auctions, (TableEventKind.PLAY, play), (TableEventKind.HANDS, DEAL.routing))
+            assert not [one for one in (await exported(client)).values() if {"auction", "cards"} & one.keys()]
+            early = (await client.get("/files/pbn")).text
+            assert "[Auction" not in early
+            assert "[Play" not in early
+            assert (await client.post("/actions/publish", by)).status_code == 200
+            found = await exported(client)
+            assert await as_the_desk_shows(client, found) == 1
+            assert found["1 1-4"]["auction"]["calls"][0]["call"] == "3NT"
+            assert found["1 1-4"]["cards"] == {"leader": "E", "agreed": 9, "played": [["E", card_name(lead)]]}
+
+            async def act(name: str, **more: object) -> dict[str, Any]:
+                answer = await client.post(f"/actions/{name}", {**PLAY, **by, "confirmed_by": "Bea", **more})
+                assert answer.status_code == 200, answer.text
+                return dict(answer.json())
+
+            await act("correct", contract="4S S", tricks="-1")
+            found = await exported(client)
+            assert found["1 1-4"]["result"]["contract"] == "4S"
+            assert await as_the_desk_shows(client, found) == 1
+            for name, more in (("move", {"to_ew": 5}), ("swap", {}), ("erase", {})):
+                made = await act(name, **more)
+                found = await exported(client)
+                assert "1 1-4" not in found
+                assert await as_the_desk_shows(client, found) == 0
+                assert (await client.post("/actions/undo", {"action": made["action"], **by})).status_code == 200
+                assert await as_the_desk_shows(client, await exported(client)) == 1
 
     asyncio.run(run())
 
