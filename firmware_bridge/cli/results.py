@@ -17,7 +17,10 @@ from firmware_bridge.cli.results_swiss import swiss
 from firmware_bridge.errors import ConfigError, EntryError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from terminals.interop.exchange import ExchangeEvent
+    from terminals.interop.several import Written
 
 
 @click.group()
@@ -55,26 +58,32 @@ def audit(file: Path, profile: str | None) -> Outcome:
     """
     from terminals.interop.audit import audit_event
     from terminals.interop.audit_report import audit_text
-    from terminals.interop.result_files import read_results_file
+    from terminals.interop.result_files import read_events_file
     from terminals.scoring.profile_file import load_profile
 
     chosen = None if profile is None else load_profile(profile)
-    event = read_results_file(file)
+    events = read_events_file(file)
     try:
-        report = audit_event(event, chosen)
+        reports = [audit_event(event, chosen) for event in events]
     except EntryError as error:
         if not error.where.startswith(str(file)):
             error.where = ", ".join(part for part in (str(file), error.where) if part)
         raise
     differences = None
-    if not report.equal:
-        count = len(report.score_mismatches) + len(report.points_mismatches) + len(report.total_mismatches)
+    count = sum(len(one.score_mismatches) + len(one.points_mismatches) + len(one.total_mismatches) for one in reports)
+    if count:
         differences = EntryError(
             f"{count} published number{'s differ' if count != 1 else ' differs'} from our own count.",
             where=str(file),
             code="differences",
         )
-    return Outcome({"file": str(file), **report.as_dict()}, audit_text(report, file.name), differences)
+    text = "\n\n".join(audit_text(report, file.name) for report in reports)
+    if len(reports) == 1:
+        return Outcome({"file": str(file), **reports[0].as_dict()}, text, differences)
+    told = [
+        {"title": one.title, "kind": event.kind, **one.as_dict()} for one, event in zip(reports, events, strict=True)
+    ]
+    return Outcome({"file": str(file), "events": told}, text, differences)
 
 
 WRITERS = {
@@ -91,11 +100,15 @@ WRITERS = {
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(dir_okay=False), help="File to write.")
 @click.option("--to", "name", type=click.Choice(sorted(WRITERS)), help="Format; default: by the extension of --out.")
+@click.option("--apart", is_flag=True, help="A file for each event of FILE, also where one could hold them all.")
 @command("results convert")
-def convert(file: Path, out: str, name: str | None) -> Outcome:
-    """Write a result file in another format: USEBIO, PBN, JSON, CSV or for BridgeWebs."""
+def convert(file: Path, out: str, name: str | None, apart: bool) -> Outcome:
+    """Write a result file in another format: USEBIO, PBN, JSON, CSV or for BridgeWebs.
+
+    Of a file with several events, such as teams beside pairs, PBN and BridgeWebs give a file for each.
+    """
     from dealer.files import write_file
-    from terminals.interop.result_files import read_results_file
+    from terminals.interop.result_files import read_events_file
 
     suffix = Path(out).suffix.lower()
     chosen = name or next((key for key, extension in WRITERS.items() if extension == suffix), None)
@@ -105,16 +118,25 @@ def convert(file: Path, out: str, name: str | None) -> Outcome:
             where=f"--out {out}",
             next_step=f"Give --to: {', '.join(sorted(WRITERS))}.",
         )
-    event = read_results_file(file)
-    write_file(out, _written(event, chosen))
-    count = len(event.lines)
-    return Outcome({"out": out, "format": chosen, "lines": count}, f"{count} results in {out} ({chosen}).")
+    made = _written(read_events_file(file), chosen, out, apart)
+    for one in made.files:
+        write_file(one.name, one.content)
+    count = sum(one.lines for one in made.files)
+    files = [{"file": one.name, "kinds": list(one.kinds), "lines": one.lines} for one in made.files]
+    fields = {"out": made.files[0].name, "format": chosen, "lines": count, "files": files}
+    missing = None
+    if made.left_out:
+        fields["left_out"] = list(made.left_out)
+        missing = EntryError(" ".join(made.left_out), where=str(file), code="not-exportable")
+    if len(made.files) == 1 and made.files[0].name == out:
+        return Outcome(fields, f"{count} results in {out} ({chosen}).", missing)
+    return Outcome(fields, "\n".join(f"{one.words} ({chosen})." for one in made.files), missing)
 
 
-def _written(event: ExchangeEvent, name: str) -> bytes:
-    from terminals.interop import bridgewebs, pbn_results_write, results_csv, results_json, usebio_write
+def _written(events: list[ExchangeEvent], name: str, out: str, apart: bool) -> Written:
+    from terminals.interop import bridgewebs, pbn_results_write, results_csv, results_json, several, usebio_write
 
-    writers = {
+    one_each: dict[str, Callable[[ExchangeEvent], bytes]] = {
         "usebio": usebio_write.write_usebio,
         "pbn": pbn_results_write.write_pbn_results,
         "json": results_json.write_results_json,
@@ -122,7 +144,10 @@ def _written(event: ExchangeEvent, name: str) -> bytes:
         "ranking-csv": results_csv.ranking_csv,
         "bridgewebs": bridgewebs.write_bridgewebs,
     }
-    return writers[name](event)
+    write = one_each[name]
+    if apart or name in ("pbn", "bridgewebs"):
+        return several.write_apart(events, out, write)
+    return (several.write_listed if name.endswith("csv") else several.write_together)(events, out, write)
 
 
 @results.command("print")
@@ -135,10 +160,10 @@ def print_command(file: Path, what: str, out: str, paper: str) -> Outcome:
     """Print the ranking, the travellers or the scorecards of a result file, black and white."""
     from dealer.files import write_file
     from terminals.interop.print_results import ranking_pdf, scorecards_pdf, travellers_pdf
-    from terminals.interop.result_files import read_results_file
+    from terminals.interop.result_files import read_events_file
 
     printer = {"ranking": ranking_pdf, "travellers": travellers_pdf, "scorecards": scorecards_pdf}[what]
-    write_file(out, printer(read_results_file(file), page=paper))
+    write_file(out, printer(*read_events_file(file), page=paper))
     verb = "is" if what == "ranking" else "are"
     return Outcome({"out": out, "printed": what}, f"The {what} {verb} in {out}.")
 

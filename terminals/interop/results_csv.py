@@ -63,8 +63,8 @@ def results_csv(event: ExchangeEvent) -> bytes:
             (
                 line.board,
                 line.section,
-                label(line.ns, event),
-                label(line.ew, event),
+                "+".join(label(player, event) for player in line.credited_ns),
+                "+".join(label(player, event) for player in line.credited_ew),
                 kind,
                 contract,
                 declarer,

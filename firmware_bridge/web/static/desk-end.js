@@ -24,7 +24,8 @@ async function download(path, name) {
   const answer = await fetch(`/api/v1${path}`, { headers: { authorization: `Bearer ${D.token}` } });
   if (!answer.ok) throw new ApiError(answer.status, (await answer.json()).error);
   const url = URL.createObjectURL(await answer.blob());
-  Object.assign(document.createElement("a"), { href: url, download: name }).click();
+  const zip = (answer.headers.get("content-type") || "").startsWith("application/zip"); // a file for each kind of section
+  Object.assign(document.createElement("a"), { href: url, download: zip ? name.replace(/\.[a-z]+$/, ".zip") : name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
   setTimeout(() => { if (D.view === "end") show("end"); }, 800); // the checklist knows of it, if it is still looked at
 }
