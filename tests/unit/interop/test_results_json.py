@@ -60,6 +60,11 @@ def test_what_is_no_result_file_is_refused(data: bytes, status: int) -> None:
 
 
 GOOD = json.loads(write_results_json(published(mitchell(3, 3, 1))))
+GOOD["results"][0]["auction"] = {
+    "dealer": "N",
+    "calls": [{"seat": "N", "call": "1NT", "standing": "made", "alerted": True, "law": ""}],
+}
+GOOD["results"][1]["cards"] = {"leader": "W", "agreed": 9, "played": [["W", "SA"], ["N", "S2"]]}
 JUNK = st.sampled_from([None, True, -1, 3.5, "x", "", [], {}, [1], {"a": 1}])
 
 

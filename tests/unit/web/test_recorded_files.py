@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from web_fakes import Client, Page, service
 
 from dealer.cards import Seat, card_name
@@ -148,6 +149,38 @@ def test_results_carry_what_the_desk_shows_and_only_after_the_publication(tmp_pa
                 assert await as_the_desk_shows(client, found) == 0
                 assert (await client.post("/actions/undo", {"action": made["action"], **by})).status_code == 200
                 assert await as_the_desk_shows(client, await exported(client)) == 1
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(("spec", "pbn"), [("individual:8x2", True), ("round-robin:4x2", False)])
+def test_results_of_individuals_and_of_teams_carry_them_too(tmp_path: Path, spec: str, pbn: bool) -> None:
+    async def run() -> None:
+        async with service(tmp_path, spec, settings=RECORDING) as client:
+            movement = client.desk.setup.sections[0].movement
+            assert movement is not None
+            seating = next(one for one in movement.in_round(1) if one.boards)
+            place = {"section": "A", "board": seating.boards[0], "ns": seating.ns, "ew": seating.ew}
+            body = {**place, "contract": "3NT N", "tricks": "=", "actor": "Ann"}
+            assert (await client.post("/actions/correct", body)).status_code == 200
+            key = RecordKey(9, 9, 1)
+            item = TableEvent(
+                TableEventKind.AUCTION, "A", seating.boards[0], seating.ns, seating.ew, 1, 1, key, 1, THREE_NT, "19:42"
+            )
+
+            def job(connection: Connection) -> None:
+                keep(connection, client.desk.setup, item)
+
+            await client.desk.submit(job)
+            assert (await client.post("/actions/publish", {"actor": "Ann"})).status_code == 200
+            event = read_results_json((await client.get("/files/json")).content)
+            (told,) = [one.recorded for one in event.lines if one.recorded is not None]
+            for match in event.matches:
+                rooms = [room for one in match.boards for room in (one.north_south, one.east_west) if room is not None]
+                assert [room.recorded for room in rooms if room.recorded is not None] == [told]
+            if pbn:
+                back = read_pbn_results((await client.get("/files/pbn")).content)
+                assert [one.recorded for one in back.lines if one.recorded is not None] == [told]
 
     asyncio.run(run())
 
