@@ -97,8 +97,8 @@ class Access:
     def set_setup(self, setup: EventSetup | None) -> None:
         """Tokens are those of this event's tables from now on; those of events before it deliver what is late."""
         self._setup = setup
-        if self._past is not None:
-            self._past.begin(setup)
+        if self._past is not None and self._past.begin(setup):
+            self._index_late(self._past)
         self._index()
 
     def remember_past(self, now: Callable[[], float | None]) -> None:
@@ -106,6 +106,7 @@ class Access:
         path = self._path.with_name(PAST_FILE)
         self._past = PastCards(now, lambda value: write_private(path, value))
         self._past.read(path)
+        self._index_late(self._past)
 
     def caller(self, token: str) -> Caller | None:
         """Whose token this is."""
@@ -168,8 +169,9 @@ class Access:
             for table in range(1, last + 1):
                 known[self._digest(self.table_token(section.number, table))] = Caller(TABLE, section.number, table)
         self._known = known
-        past = () if self._past is None else self._past.tables()
-        self._late = {self._digest(self._token(*one)): Caller(LATE, one[1], one[2], one[0]) for one in past}
+
+    def _index_late(self, past: PastCards) -> None:
+        self._late = {self._digest(self._token(*one)): Caller(LATE, one[1], one[2], one[0]) for one in past.tables()}
 
     def _save(self) -> None:
         value = {"secret": self._secret.hex(), "codes": self.codes, "renewed": self._renewed}

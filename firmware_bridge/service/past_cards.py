@@ -50,8 +50,9 @@ class PastCards:
             return
         self._past, self._played = past, played
 
-    def begin(self, setup: EventSetup | None) -> None:
-        """This event is played from now on (None: no event); what was played before is over."""
+    def begin(self, setup: EventSetup | None) -> bool:
+        """This event is played from now on (None: no event); what was played before is over. True when that changes
+        what is kept."""
         before, now = (self._played, dict(self._past)), self._now()
         if self._played is not None and (setup is None or setup.id != self._played[0]):
             ident, event = self._played
@@ -66,8 +67,10 @@ class PastCards:
             del self._past[ident]
         while len(self._past) > MAX_EVENTS:
             del self._past[next(iter(self._past))]
-        if (self._played, self._past) != before:
+        changed = (self._played, self._past) != before
+        if changed:
             self._save()
+        return changed
 
     def takes(self, event: int) -> bool:
         """True while late records of this event are taken. While the clock can't be right nobody knows: see the desk's
