@@ -9,7 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_browser import PATIENCE_MS, Service, accept, accessible, at, key_in, phone, service, start_round
+from web_browser import (
+    PATIENCE_MS,
+    Service,
+    accept,
+    accessible,
+    at,
+    back_to_boards,
+    key_in,
+    phone,
+    service,
+    start_round,
+)
 
 pytestmark = pytest.mark.external("chromium")
 
@@ -206,7 +217,9 @@ def test_an_evening_on_four_tables_in_which_everything_goes_wrong_once(found: An
             assert page.inner_text("#sent") == "received"
 
 
-def test_a_second_phone_accepts_for_the_other_side(found: Any, tmp_path: Path) -> None:
+def test_a_second_phone_accepts_for_the_other_side_and_what_the_first_still_holds_arrives_in_its_own_evening(
+    found: Any, tmp_path: Path
+) -> None:
     with service(tmp_path, "--tables", "3", "--boards", "6") as one:
         north, east = phone(found, one.table(1)), None
         start_round(north)
@@ -220,6 +233,26 @@ def test_a_second_phone_accepts_for_the_other_side(found: Any, tmp_path: Path) -
         at(north, "stored")
         north.wait_for_selector("#state.good")
         one.until(lambda cells: any(c["state"] == "confirmed" for c in cells))
+        # The next event begins while a result waits on a phone without a connection.
+        back_to_boards(north)
+        north.context.set_offline(True)
+        key_in(north, 2, 3, "N", "S", 8)
+        accept(north)
+        north.wait_for_selector("#sent >> text=1 waiting")
+        one.api("/setup/start", {"again": True, "name": "Next", "instead": True})
+        at(east, "over")
+        north.context.set_offline(False)
+        for _ in range(2):
+            at(north, "over")
+            north.wait_for_selector("#screen >> text=Received.")
+            assert north.locator("#foot > *").count() == 0, "it calls nobody any more"
+            north.reload()
+        accessible(north, "an evening that is over")
+        assert not any(cell["state"] != "missing" for cell in one.cells()), "nothing comes into the event of now"
+        late = [alert["text"] for alert in one.api("/desk")["alerts"] if alert["code"] == "alarm-late"]
+        assert len(late) == 1
+        assert "Table A1" in late[0]
+        assert "delivered 1 result late" in late[0]
 
 
 SLOW_TO_SHOW = """

@@ -20,6 +20,8 @@ export class Connection {
     this.held = false;
     this.online = false;
     this.refused = false;
+    this.closed = false; // the card is good for nothing, or only for what waits here
+    this.over = false; // its event is over
     this.phones = 1;
     this.round = 0;
     this.planVersion = 0;
@@ -55,18 +57,55 @@ export class Connection {
   async #cycle() {
     if (this.refused) return;
     try {
+      if (this.closed) {
+        await this.#deliver();
+        return;
+      }
       for (let turn = 0; turn < 20; turn++) {
         const more = await this.#once();
         if (!more) return;
       }
     } catch (error) {
-      if (error instanceof ApiError && [401, 403].includes(error.status)) this.refused = true;
+      if (error instanceof ApiError && [401, 403].includes(error.status)) this.#close(error);
       // What the service can't read it will not read the next time either; records are never among it.
       if (!(error instanceof ApiError && error.status < 500) || [408, 429].includes(error.status)) this.#sayAgain();
       this.carried = {};
       this.#online(false);
       clearTimeout(this.retry);
-      if (!this.refused) this.retry = setTimeout(() => this.pump(), 2500);
+      if (!this.refused && !this.again) this.retry = setTimeout(() => this.pump(), 2500);
+    }
+  }
+
+  // The card opens the table no longer. Perhaps its event is over, and what waits here is still taken.
+  #close(error) {
+    if (!this.closed) {
+      this.closed = this.again = true;
+      this.over = error.code === "event-over";
+    } else {
+      if (error.code === "not-allowed") this.closed = false; // its event is played again
+      else this.refused = true;
+      this.again = this.over = false;
+    }
+    this.known = false;
+    this.stream?.stop();
+    this.stream = null;
+  }
+
+  // What was keyed in while the event of this card ran goes to it still; nothing else is asked, and nothing comes.
+  async #deliver() {
+    for (let turn = 0, told = false; turn < 20; turn++) {
+      const { records: all, journal } = await this.journal.load(["journal"]);
+      const own = all.filter((r) => r.journal === journal), owed = own.filter((r) => !r.acked).map((r) => r.seq);
+      if (told && !owed.length) return;
+      const asked = this.from?.journal === journal ? this.from.seq : Infinity, first = Math.min(...owed, asked);
+      const due = own.filter((r) => r.seq >= first).slice(0, 16);
+      this.from = null;
+      const body = { device: this.journal.device, oldest_unacked: owed.length ? Math.min(...owed) : 0, records: due.map((r) => r.bytes) };
+      const answer = await api("/table/late", { token: this.token, body, timeout: 8000 });
+      this.over = told = true;
+      for (const message of answer.messages) await this.#hear(message);
+      this.#online(true);
+      if (this.from?.seq === asked) return; // it has no such record, or a damaged one: again with the next beat
     }
   }
 
@@ -129,23 +168,27 @@ export class Connection {
     for (const message of messages) {
       if (message.n <= this.last) continue;
       this.last = message.n;
-      if (message.kind === "RECORD_ACK") {
-        acked = true;
-        this.credit = message.credit;
-        // A cloned phone may have used the same numbers for other results: what is stored must be what is here.
-        // If it is not, ours is sent all the same: the host keeps both, tells the director, and refuses the number.
-        if (await this.journal.differs(message.journal_id, message.upto, message.crc)) this.again = true;
-        else await this.journal.acknowledge(message.journal_id, message.upto);
-      } else if (message.kind === "CREDIT") this.credit = message.credit;
-      else if (message.kind === "RESEND") this.from = { journal: message.journal_id, seq: message.from_seq };
-      else if (message.kind === "RECORD_NAK") await this.#refused(message);
-      else if (message.kind === "AGAIN") {
-        this.known = false;
-        this.again = true;
-      }
+      acked = message.kind === "RECORD_ACK" || acked;
+      await this.#hear(message);
       await this.onMessage(message);
     }
     return acked;
+  }
+
+  async #hear(message) {
+    if (message.kind === "RECORD_ACK") {
+      this.credit = message.credit;
+      // A cloned phone may have used the same numbers for other results: what is stored must be what is here.
+      // If it is not, ours is sent all the same: the host keeps both, tells the director, and refuses the number.
+      if (await this.journal.differs(message.journal_id, message.upto, message.crc)) this.again = true;
+      else await this.journal.acknowledge(message.journal_id, message.upto);
+    } else if (message.kind === "CREDIT") this.credit = message.credit;
+    else if (message.kind === "RESEND") this.from = { journal: message.journal_id, seq: message.from_seq };
+    else if (message.kind === "RECORD_NAK") await this.#refused(message);
+    else if (message.kind === "AGAIN") {
+      this.known = false;
+      this.again = true;
+    }
   }
 
   async #refused(message) {

@@ -8,6 +8,7 @@ const vulWords = (board) => { const v = vulnerable(board); return t(v.ns && v.ew
 const run = (boards) => boards.reduce((out, b) => { const last = out.at(-1); if (last && last[1] === b - 1) last[1] = b; else out.push([b, b]); return out; }, []).map(([a, b]) => (a === b ? a : `${a}–${b}`)).join(", ");
 
 SCREENS.nocard = () => page(t("no-card"), h("p", {}, t("no-card-help")), waiting() ? h("p", { class: "note bad" }, t("still-here", { count: waiting() })) : "");
+SCREENS.over = () => page(t("over-title"), waiting() ? h("p", { class: "note warn", role: "status" }, t("over-waiting", { count: waiting() })) : S.records.length ? h("p", { class: "note good", role: "status" }, t("over-received")) : "", h("p", {}, t("no-card-help")));
 SCREENS.wait = () => page(t("wait-title"), h("p", {}, heard(S.admit?.text) || t(T.link.online ? "wait-admit" : "wait-net")));
 SCREENS.refusedDevice = () => page(t("refused-title"), h("p", {}, heard(S.admit.text)));
 

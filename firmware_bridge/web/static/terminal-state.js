@@ -8,7 +8,7 @@ export const token = location.pathname.split("/").pop().toLowerCase();
 export const screenPlace = document.getElementById("screen");
 export const S = { info: null, plan: null, admit: null, round: 1, records: [], entries: [], call: 0, callAt: 0, note: null, pendingId: null, namesDue: {} };
 // The log and the line, once they are there; until then a line that does nothing.
-const NO_LINE = { refused: false, known: false, holds: false, held: false, online: true, phones: 1, pending: null, takeOver: false, pump() {} };
+const NO_LINE = { refused: false, over: false, known: false, holds: false, held: false, online: true, phones: 1, pending: null, takeOver: false, pump() {} };
 // ready: resolved when both are there; what writes waits for it.
 let begun;
 export const ready = new Promise((done) => { begun = done; });
@@ -124,7 +124,7 @@ export const addFoot = (make) => footer.push(make);
 
 function foot() {
   const place = document.getElementById("foot"), focused = place.contains(document.activeElement) ? [...place.children].indexOf(document.activeElement) : -1;
-  place.replaceChildren(...footer.map((make) => make()).filter(Boolean));
+  place.replaceChildren(...(T.link.over ? [] : footer).map((make) => make()).filter(Boolean));
   if (focused >= 0) place.children[focused]?.focus({ preventScroll: true });
 }
 
@@ -181,6 +181,7 @@ export const anytime = (...screens) => screens.forEach((one) => ANYTIME.add(one)
 
 function chooseScreen() {
   if (T.link.refused) return "nocard";
+  if (T.link.over) return "over";
   if (companion() && !["ranking", "more"].includes(step().at)) return "companion";
   if (S.admit && S.admit.admitted === 2) return "refusedDevice";
   if (!S.plan) return "wait";

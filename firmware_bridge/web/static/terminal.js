@@ -59,8 +59,8 @@ function message(m) {
 }
 
 async function onState() {
-  if (T.link.online && infoVersion === null && !loading) loadInfo();
-  if (T.link.online && Object.keys(S.namesDue).length) await flushNames(T.journal, token);
+  if (T.link.known && T.link.online && infoVersion === null && !loading) loadInfo();
+  if (T.link.known && T.link.online && Object.keys(S.namesDue).length) await flushNames(T.journal, token);
   await refresh();
   news();
 }
@@ -94,7 +94,7 @@ async function readInfo(asked) {
     await T.journal.put("info", S.info).catch(() => {});
     news();
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) { T.link.refused = true; news(); }
+    if (error instanceof ApiError && [401, 403].includes(error.status)) T.link.pump(); // what the card is still good for
   }
 }
 
