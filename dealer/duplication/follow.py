@@ -8,7 +8,7 @@ from dealer.duplication.contact import Contact
 from dealer.duplication.options import JobOptions
 from dealer.duplication.progress import CardCounted
 from dealer.duplication.verdict import Reason
-from drivers.api import CommandReason, Connected, Disconnected
+from drivers.api import CardPassed, CommandReason, Connected, Disconnected, JobDone, MachineFault
 from firmware_bridge.clock import Clock
 from firmware_bridge.errors import LinkLost
 
@@ -49,6 +49,10 @@ class Follower:
                 if resumes > self._options.max_resumes or not await self._resume(watch):
                     watch.give_up()
                 began += self._clock.monotonic() - stood
+        while watch.over and self._desk.mail.next_is(CardPassed, MachineFault, JobDone):
+            late = await self._desk.mail.get(0)  # nothing may follow DONE: what has come with it counts as well
+            if late is not None:
+                watch.feed(late)
         self.dealing_s += self._clock.monotonic() - began
         if not watch.stopped and watch.placement.needs_key:
             await self._late_confirmation(watch)

@@ -312,9 +312,21 @@ def board_still_in(key: BoardKey, copies: int) -> Instruction:
     return Instruction(step, Action.COLLECT_CARDS, Sound.STOP, key.board, key.copy, what=what, note=AGAIN)
 
 
-def left_behind(key: BoardKey, copies: int) -> Instruction:
-    """An earlier run ended in mid-board, and nothing can say any more where the cards are."""
-    what = f"{place(key, copies)}: the program ended while it was in work."
+def withdrawn(key: BoardKey, copies: int, reason: Reason, *, board_in: bool) -> Instruction:
+    """A board that was called good, or dealt, is not: the machine has said something that speaks against it since."""
+    why = "the machine went on after DONE" if reason is Reason.OUT_OF_SEQUENCE else what_happened((reason,), None)
+    what = f"{place(key, copies)} is not good after all: {why}."
+    step = "Take it out and put it aside." if board_in else "Put that board aside."
+    action = Action.REMOVE_BOARD if board_in else Action.WAIT
+    return _stop(key, step, action, what, "Cards: leave them in the board.", "It is read or dealt again later.")
+
+
+def left_behind(key: BoardKey, copies: int, reasons: tuple[Reason, ...] = (Reason.INTERRUPTED,)) -> Instruction:
+    """Nothing can say any more where the cards are: an earlier run ended in mid-board, or a verdict was taken back."""
+    what = f"{place(key, copies)}: {what_happened(reasons, None)}."
+    if Reason.INTERRUPTED not in reasons:
+        step = "Take all its cards out and put a counted pack of 52 into the hopper."
+        return _stop(key, step, Action.COLLECT_CARDS, what, "Cards: in this board, perhaps more than 52.", AGAIN)
     where = "Cards: some in this board, the others in machine and hopper."
     return _stop(key, "Put all 52 cards back into the hopper.", Action.COLLECT_CARDS, what, where, AGAIN)
 

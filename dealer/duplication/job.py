@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 
 from dealer.duplication import instructions as say
 from dealer.duplication.checks import ALL_CHECKS, BoardWatch, Checks, Placement
@@ -27,9 +28,9 @@ from dealer.duplication.slot import LineBroken, Starter
 from dealer.duplication.verdict import BROKEN, READER_TROUBLE, SETTLED, BoardState, Reason, Verdict
 from dealer.store.health import HealthStore
 from dealer.store.journal import Journal
-from drivers.api import Armed, DealingMachine, Fault
+from drivers.api import Armed, Connected, DealingMachine, Disconnected, Fault, MachineEvent
 from firmware_bridge.clock import Clock, SystemClock
-from firmware_bridge.errors import FirmwareBridgeError
+from firmware_bridge.errors import DeviceError, FirmwareBridgeError, LinkLost
 
 __all__ = ["DuplicationJob", "JobOptions"]
 
@@ -66,6 +67,7 @@ class DuplicationJob:
         self._ledger = Ledger(machine, self._desk, journal, plan, claims=claims, health=health)
         self._recovery = Recovery(machine, self._desk, self._ledger, self._follower, self._options, plan, checks)
         self._slot = self._desk.slot
+        self._desk.mail.on_event = self._hear
         self._copies = plan.copies
         self._checks = checks
         self._following: BoardCopy | None = None
@@ -103,9 +105,7 @@ class DuplicationJob:
             if todo and self._slot.board_in and (not left or todo[0].key != left[0]):
                 # It may be a good one that only waits to be taken out: nobody is told to empty it.
                 await self._desk.tell(say.remove_first(todo[0].key, self._copies))
-            for number, item in enumerate(todo, 1):
-                self._following = todo[number] if number < len(todo) else None
-                await self._make(item)
+            await self._make_all(deque(todo))
             good = sum(states[item.key] is BoardState.GOOD for item in self._plan.items)
             await self._ledger.note_losses()
             await self._desk.tell(say.finished(good, planned, board_in=self._slot.board_in))
@@ -132,7 +132,7 @@ class DuplicationJob:
             not_good=not_good(self._plan, states) if states else (),
             copies=self._copies,
             attempts=self._attempts,
-            stops=self._stops + self._follower.stops + self._recovery.returns,
+            stops=self._stops + self._follower.stops + self._recovery.returns + self._ledger.withdrawals,
             redeals=self._redeals,
             link_losses=self._desk.losses,
             seconds=self._clock.monotonic() - self._began_at,
@@ -145,6 +145,44 @@ class DuplicationJob:
         if state is BoardState.UNCONFIRMED and self._options.redo_unconfirmed:
             return True
         return self._options.redo or state not in SETTLED
+
+    async def _make_all(self, queue: deque[BoardCopy]) -> None:
+        """Make these boards; one whose verdict is taken back meanwhile comes once more at the end."""
+        while queue:
+            item = queue.popleft()
+            self._following = queue[0] if queue else None
+            if item.key in self._ledger.doubts:
+                await self._desk.old_board_out(item)  # it may be a good one, which must not be taken for this one
+            await self._make(item)
+            if not queue:
+                await self._hear_out()
+            queue.extend(self._ledger.to_make_again())
+
+    # --- what is said of a board after its verdict -------------------------------------------------------------------
+
+    async def _hear(self, event: MachineEvent) -> None:
+        """Every event, whoever waits for it: the operator is told when one speaks against a verdict."""
+        doubt = await self._ledger.hear(event)
+        if doubt is None:
+            return
+        asked = self._desk.shown
+        told = say.withdrawn(doubt.item.key, self._copies, doubt.reason, board_in=doubt.board_in)
+        await self._desk.tell(told, (doubt.reason,) if doubt.board_in else ())
+        if not doubt.board_in and asked is not None:
+            await self._desk.tell(asked)  # another board is at hand: what was asked for still holds
+
+    async def _hear_out(self) -> None:
+        """Nobody waits for the last board to be taken out: listen to the machine for a moment."""
+        end = self._clock.monotonic() + self._options.settle_s
+        with contextlib.suppress(LinkLost, DeviceError):
+            while self._ledger.judged.board_in and (left := end - self._clock.monotonic()) > 0:
+                event = await self._desk.mail.get(left)
+                if event is None:
+                    return
+                self._slot.note(event)
+                if isinstance(event, Disconnected | Connected):
+                    self._desk.mail.put_back(event)
+                    return
 
     # --- one board -----------------------------------------------------------------------------------------------
 
@@ -239,6 +277,8 @@ class DuplicationJob:
 
     async def _ask_to_remove(self, item: BoardCopy, verdict: Verdict) -> None:
         self._slot.must_go = self._slot.board_in
+        if self._ledger.states[item.key] not in SETTLED:
+            return  # taken back meanwhile, and the operator has been told
         following = self._following.key if self._following is not None else None
         if verdict.good:
             await self._desk.tell(say.remove_done(item.key, self._copies, following))
@@ -290,4 +330,7 @@ class DuplicationJob:
             async with asyncio.timeout(self._options.stop_s):
                 await self._machine.abort(0)
         await self._ledger.interrupted()
+        with contextlib.suppress(FirmwareBridgeError):
+            for event in self._desk.mail.take_all():
+                await self._ledger.hear(event)
         await self._ledger.note_losses()

@@ -6,22 +6,27 @@ Whatever is decided about a board is committed to the journal first, then writte
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from dataclasses import dataclass
 
 from dealer.duplication.checks import BoardWatch
 from dealer.duplication.claims import ClaimsFile
 from dealer.duplication.contact import Contact
+from dealer.duplication.judged import Doubt, Judged
 from dealer.duplication.plan import BoardCopy, BoardKey, Plan
 from dealer.duplication.progress import BoardEnded
-from dealer.duplication.verdict import BoardState, Reason, Verdict
+from dealer.duplication.verdict import SETTLED, BoardState, Reason, Verdict
 from dealer.health import Trouble, line_lost, measure
 from dealer.store.health import HealthStore
 from dealer.store.journal import Journal
-from drivers.api import DealingMachine
+from drivers.api import DealingMachine, MachineEvent
 from firmware_bridge.errors import DeviceError, FirmwareBridgeError, LinkLost
 
 LEFT_OVER = (BoardState.UNKNOWN, BoardState.SUSPECT)
 """States in which an earlier run may have left a board with cards in it."""
+
+MAX_RETURNS = 2
+"""A machine that speaks against its own boards again and again must not keep the operator busy for ever."""
 
 
 @dataclass(slots=True)
@@ -35,7 +40,9 @@ class Work:
 
 
 class Ledger:
-    """``states``: of every physical board of the plan. ``work``: the attempt under way, or None."""
+    """``states``: of every physical board of the plan. ``work``: the attempt under way, or None. ``doubts``: why the
+    verdict on a board was taken back, of boards not made since. ``withdrawals``: how many were.
+    """
 
     def __init__(
         self,
@@ -49,6 +56,9 @@ class Ledger:
     ) -> None:
         self.states: dict[BoardKey, BoardState] = {}
         self.work: Work | None = None
+        self.doubts: dict[BoardKey, Verdict] = {}
+        self.withdrawals = 0
+        self.judged = Judged()
         self._machine = machine
         self._desk = desk
         self._journal = journal
@@ -57,6 +67,8 @@ class Ledger:
         self._health = health
         self._left: dict[BoardKey, int] = {}
         self._noted_losses = 0
+        self._again: list[BoardCopy] = []
+        self._returned: Counter[BoardKey] = Counter()
 
     async def open(self, assumed: BoardState = BoardState.UNKNOWN) -> list[BoardKey]:
         """Enter the plan and take over what earlier runs have left.
@@ -81,6 +93,7 @@ class Ledger:
     async def begin(self, work: Work, *, kind: str = "deal") -> None:
         """Commit that an attempt begins, before the machine hears of it."""
         identity = self._desk.identity()
+        self.judged.forget(work.item.key)
         await self._journal.begin(
             self._plan.set_id,
             work.item.key,
@@ -109,12 +122,39 @@ class Ledger:
         self.work = None
         if not kept:
             verdict = Verdict(BoardState.UNKNOWN, (*verdict.reasons, Reason.INTERRUPTED))
+        elif verdict.state in SETTLED:
+            self.judged.enter(work.item, work.job_id, watch.done, seated=watch.placement.seated)
+            self.doubts.pop(work.item.key, None)
         self._settled(work.item, verdict, watch.cards)
         if Reason.LINK_LOST in verdict.reasons or Reason.RESTARTED in verdict.reasons:
             restarted = await self._desk.reconnect(work.item, watch)
             if restarted and Reason.RESTARTED not in verdict.reasons:
                 verdict = Verdict(verdict.state, (*verdict.reasons, Reason.RESTARTED))
         return verdict
+
+    async def hear(self, event: MachineEvent) -> Doubt | None:
+        """Take in any event of the machine; when it speaks against a verdict that stands, that is taken back.
+
+        Journal first, as for every verdict. Raises StoreError; the board then is not good in this run's books either.
+        """
+        doubt = self.judged.hear(event)
+        if doubt is None:
+            return None
+        key, verdict = doubt.item.key, Verdict(BoardState.UNKNOWN, (doubt.reason,))
+        self.states[key] = verdict.state
+        self.withdrawals += 1
+        if await self._journal.take_back(self._plan.set_id, key, job_id=doubt.job_id, verdict=verdict):
+            self._left[key] = doubt.job_id
+            self.doubts[key] = verdict
+            self._again.append(doubt.item)
+        self._settled(doubt.item, verdict, withdrawn=True)
+        return doubt
+
+    def to_make_again(self) -> list[BoardCopy]:
+        """Boards whose verdict was taken back since this was asked; each comes back ``MAX_RETURNS`` times a run."""
+        items, self._again = self._again, []
+        self._returned.update(item.key for item in items)
+        return [item for item in items if self._returned[item.key] <= MAX_RETURNS]
 
     async def give_up(self, item: BoardCopy, reasons: tuple[Reason, ...]) -> None:
         """The last attempt at a board has failed."""
@@ -160,8 +200,8 @@ class Ledger:
     def _machine_id(self) -> str:
         return f"{self._desk.identity().device_id:016x}"
 
-    def _settled(self, item: BoardCopy, verdict: Verdict, cards: int = 0) -> None:
+    def _settled(self, item: BoardCopy, verdict: Verdict, cards: int = 0, *, withdrawn: bool = False) -> None:
         self.states[item.key] = verdict.state
         if self._claims is not None:
             self._claims.append(self._plan.set_id, item, verdict.state)
-        self._desk.report(BoardEnded(item.board, item.copy, verdict.state, verdict.reasons, cards))
+        self._desk.report(BoardEnded(item.board, item.copy, verdict.state, verdict.reasons, cards, withdrawn))

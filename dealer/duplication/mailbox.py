@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable
 
 from drivers.api import BoardConfirmed, DealingMachine, MachineEvent
 from firmware_bridge.clock import Clock
@@ -16,7 +17,7 @@ class Mailbox:
     """Events of the machine in their order, mixed with confirmations from the host's own keyboard.
 
     One task fetches events for as long as the job lives, so that none can be lost between a time-out and the next
-    wait.
+    wait. ``on_event`` hears every event before it is handed out, whoever asked for it.
     """
 
     def __init__(self, machine: DealingMachine, clock: Clock) -> None:
@@ -27,6 +28,7 @@ class Mailbox:
         self._waiter: asyncio.Future[None] | None = None
         self._room: asyncio.Future[None] | None = None
         self.waited_s = 0.0
+        self.on_event: Callable[[MachineEvent], Awaitable[None]] | None = None
 
     def confirm(self, board: int, copy: int) -> None:
         """As if the key at the machine had been pressed."""
@@ -49,7 +51,19 @@ class Mailbox:
         if self._room is not None and len(self._ready) < LIMIT // 2:
             self._room.set_result(None)
             self._room = None
+        if self.on_event is not None:
+            await self.on_event(event)
         return event
+
+    def next_is(self, *kinds: type[MachineEvent]) -> bool:
+        """An event of one of these kinds is here already and comes next."""
+        return bool(self._ready) and isinstance(self._ready[0], kinds)
+
+    def take_all(self) -> list[MachineEvent]:
+        """What is here already and was not asked for; ``on_event`` has not heard it."""
+        events = list(self._ready)
+        self._ready.clear()
+        return events
 
     async def _wait(self, timeout: float | None) -> None:
         if self._fetching is None:
@@ -84,7 +98,8 @@ class Mailbox:
             self._waiter.set_result(None)
 
     def close(self) -> None:
-        """Fetch no more."""
+        """Fetch no more, and call nobody: whoever listens is let go of with the machine and its port."""
+        self.on_event = None
         if self._fetching is not None:
             if self._fetching.done() and not self._fetching.cancelled():
                 self._fetching.exception()  # seen: whoever still asks is told nothing more

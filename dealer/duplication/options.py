@@ -32,7 +32,8 @@ class JobOptions:
     long a dealing machine is given up. grace_s: after a stop, when no sensor tells that the cards have been collected.
     resume_after_s: after a stop that can be cured, before the machine is asked to go on; resume_limit_s: how long it is
     asked; max_resumes: per attempt. stop_s: for the machine to stop when the run ends. packs_after: attempts that
-    failed over the pack before another pack is asked for. read_back: doubtful boards are read where the machine can.
+    failed over the pack before another pack is asked for. settle_s: how long the machine is
+    listened to after the last board. read_back: doubtful boards are read where the machine can.
     redo: make again what is made already; redo_unconfirmed: only
     the boards that ended unconfirmed. show_cards: instructions may name cards in ``detail``.
     packs: which backs go into which boards. new_job_id: a number 1-0xFFFFFFFF that no earlier attempt has had.
@@ -51,6 +52,7 @@ class JobOptions:
     max_resumes: int = 3
     stop_s: float = 2.0
     packs_after: int = 2
+    settle_s: float = 1.0
     read_back: bool = True
     redo: bool = False
     redo_unconfirmed: bool = False

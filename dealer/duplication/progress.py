@@ -44,13 +44,14 @@ class CardCounted:
 
 @dataclass(frozen=True, slots=True)
 class BoardEnded:
-    """The verdict on an attempt is committed."""
+    """The verdict on an attempt is committed. ``withdrawn``: it takes back one that called the board made."""
 
     board: int
     copy: int
     state: BoardState
     reasons: tuple[Reason, ...]
     cards: int = 0
+    withdrawn: bool = False
 
     @property
     def cards_moved(self) -> bool:

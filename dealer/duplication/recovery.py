@@ -69,16 +69,17 @@ class Recovery:
         return len(report.placed) >= PACK_SIZE if report.known else killed
 
     async def earlier(self, item: BoardCopy, job_id: int) -> Verdict | None:
-        """A board that an earlier run left behind: read, if it may be whole; else its cards are collected.
+        """A board that an earlier run left behind, or whose verdict was taken back: read, if it may be whole.
 
-        The verdict when it was read, None when it was not.
+        Else its cards are collected. The verdict when it was read, None when it was not.
         """
         verdict: Verdict | None = None
         killed = self._ledger.states[item.key] is BoardState.UNKNOWN
+        why = self._ledger.doubts.get(item.key, EARLIER)
         self.found = ""
         try:
             if await self.worth_reading(item, job_id, killed=killed):
-                verdict = await self._read_returned(item, EARLIER)
+                verdict = await self._read_returned(item, why)
         except LinkLost:
             await self._desk.reconnect(item)
         if verdict is not None and verdict.state in SETTLED:
@@ -90,10 +91,10 @@ class Recovery:
             await self._desk.tell(say.remove_first(item.key, self._desk.copies))
             await self._desk.old_board_out(item)
         slot.stopped()
-        instruction = say.left_behind(item.key, self._desk.copies)
+        instruction = say.left_behind(item.key, self._desk.copies, why.reasons)
         if self.found:
             instruction = self.read_otherwise(item)
-        await self._desk.tell(instruction, EARLIER.reasons)
+        await self._desk.tell(instruction, why.reasons)
         return verdict
 
     async def second_look(self, item: BoardCopy, watch: BoardWatch, verdict: Verdict) -> Verdict | None:

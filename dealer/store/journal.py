@@ -238,6 +238,36 @@ class Journal:
 
         await self._submit(job)
 
+    async def take_back(self, set_id: str, key: BoardKey, *, job_id: int, verdict: Verdict) -> bool:
+        """The verdict of the attempt ``job_id`` no longer stands. False when the board has been made anew since."""
+
+        def job(connection: Connection) -> bool:
+            reasons = _join(verdict.reasons)
+            changed = connection.execute(
+                "UPDATE board_copy SET state = ?, reasons = ?, changed_at = ?"
+                " WHERE set_id = ? AND board = ? AND copy = ? AND job_id = ? AND state IN (?, ?) RETURNING board",
+                (
+                    verdict.state.value,
+                    reasons,
+                    self._now(),
+                    set_id,
+                    key.board,
+                    key.copy,
+                    job_id,
+                    BoardState.GOOD.value,
+                    BoardState.UNCONFIRMED.value,
+                ),
+            ).fetchall()
+            if changed:
+                connection.execute(
+                    "UPDATE attempt SET state = ?, reasons = ?"
+                    " WHERE job_id = ? AND set_id = ? AND board = ? AND copy = ?",
+                    (verdict.state.value, reasons, job_id, set_id, key.board, key.copy),
+                )
+            return bool(changed)
+
+        return await self._submit(job)
+
     async def settle(self, set_id: str, key: BoardKey, verdict: Verdict) -> None:
         """Change the state of a board that is not in work: given up, or read back."""
 

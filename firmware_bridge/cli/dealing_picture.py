@@ -82,7 +82,7 @@ class DealingPicture:
 
     def _board_ended(self, event: p.BoardEnded) -> None:
         key = BoardKey(event.board, event.copy)
-        self._made += event.state in (BoardState.GOOD, BoardState.UNCONFIRMED)
+        self._made += (event.state in (BoardState.GOOD, BoardState.UNCONFIRMED)) - event.withdrawn
         self._bad.pop(key, None)
         if event.state is not BoardState.GOOD:
             self._bad[key] = board_note(event, self._copies)

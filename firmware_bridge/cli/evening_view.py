@@ -100,7 +100,7 @@ class PlainView:
                 again = f" (attempt {event.attempt})" if event.attempt > 1 else ""
                 return [f"Board {event.board}, copy {event.copy}: dealing{again}"]
             case BoardEnded():
-                self._boards_done += event.state in (BoardState.GOOD, BoardState.UNCONFIRMED)
+                self._boards_done += (event.state in (BoardState.GOOD, BoardState.UNCONFIRMED)) - event.withdrawn
                 why = f" ({', '.join(reason.value for reason in event.reasons)})" if event.reasons else ""
                 count = f"{self._boards_done} of {self._boards_total}"
                 return [f"Board {event.board}, copy {event.copy}: {event.state.value}{why} [{count}]"]

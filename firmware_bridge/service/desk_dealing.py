@@ -228,7 +228,7 @@ class DealingDesk:
                 before = self._boards.get(name)
                 self._boards[name] = event.state.value
                 settled = event.state.value in ("good", "unconfirmed")
-                state["made"] += settled and before not in ("good", "unconfirmed")
+                state["made"] += (settled and before not in ("good", "unconfirmed")) - event.withdrawn
                 reasons = [reason.value for reason in event.reasons]
                 self.history.append(
                     {"board": event.board, "copy": event.copy, "state": event.state.value, "reasons": reasons}

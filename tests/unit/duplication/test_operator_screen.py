@@ -60,6 +60,9 @@ def all_stops() -> Iterator[say.Instruction]:
     yield from (say.turned(KEY, 3), say.not_oriented(KEY, 3), say.left_behind(KEY, 3), say.given_up(KEY, 3, 5, WHERE))
     yield from (say.packs_mixed(KEY, 3, 26, WHERE), say.link_down(KEY, 3, 3600, WHERE), read_again(KEY, "it is wet"))
     yield say.read_otherwise(KEY, 3, "Every hand has gone to its partner: the board was turned by 180 degrees.")
+    for why in (Reason.OUT_OF_SEQUENCE, Reason.WRONG_BOARD, Reason.TURNED):
+        yield say.left_behind(KEY, 3, (why,))
+        yield from (say.withdrawn(KEY, 3, why, board_in=board_in) for board_in in (True, False))
     for reason in (CommandReason.COVER_OPEN, CommandReason.POCKETS_NOT_EMPTY, CommandReason.WRONG_BOARD):
         yield say.refused(KEY, 3, reason)
     yield say.refused(KEY, 3, CommandReason.TURNED)
