@@ -6,6 +6,7 @@ every section, letters before or directions behind the number, three-part labels
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -48,6 +49,11 @@ class Roster:
     def enter(self, label: str, section: str, entrant: Entrant, *, team: bool = False) -> None:
         """Add a participant; its ``contestant`` is set by ``close``."""
         self._raw.append((label.strip(), section, entrant, team))
+
+    def listed_once(self) -> set[str]:
+        """Labels of participants that were entered once, without a direction."""
+        counts = Counter(label for label, _, _, _ in self._raw)
+        return {label for label, _, entrant, _ in self._raw if counts[label] == 1 and not entrant.direction}
 
     @property
     def two_fields(self) -> bool:

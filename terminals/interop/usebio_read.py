@@ -98,7 +98,7 @@ class _Reader:
         for container, section in self._containers():
             for participants in container.findall("PARTICIPANTS"):
                 self._participants(participants, section)
-        self.roster.colliding = self.roster.winners != 1 and numbers_collide(self._plays())
+        self.roster.colliding = self.roster.winners != 1 and numbers_collide(self._of_two(list(self._plays())))
         self.roster.close()
         session = 0
         for container, section in self._containers():
@@ -154,6 +154,13 @@ class _Reader:
                 number = text_of(board, "BOARD_NUMBER")
                 for line in board.findall("TRAVELLER_LINE"):
                     yield (section, number), text_of(line, "NS_PAIR_NUMBER"), text_of(line, "EW_PAIR_NUMBER")
+
+    def _of_two(self, plays: list[tuple[object, str, str]]) -> Iterator[tuple[object, str, str]]:
+        """The plays without the numbers of teams whose pairs score for them against a field: such a number is listed
+        once, without a direction, sits on both sides of a board, and never plays against itself."""
+        alone = set() if any(ns == ew for _, ns, ew in plays) else self.roster.listed_once()
+        for place, ns, ew in plays:
+            yield place, "" if ns in alone else ns, "" if ew in alone else ew
 
     def _containers(self) -> Iterator[tuple[Element, str]]:
         """EVENT and the SESSIONs and SECTIONs in it, each with the section it stands for."""

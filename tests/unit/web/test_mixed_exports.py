@@ -211,3 +211,21 @@ def commands(folder: Path, data: bytes, by_kind: dict[str, Keyed], capsys: pytes
         (event,) = parse_events(Path(one["file"]).read_bytes())
         assert [event.kind, len(event.lines)] == [*one["kinds"], sum(by_kind[event.kind].values())]
     ask(0, "print", str(source), "travellers", "--out", str(folder / "night.pdf"))
+
+
+def test_teams_against_a_field_beside_a_mitchell_keep_one_number_in_usebio(tmp_path: Path) -> None:
+    """Both pairs of a team score for it, so that its number is on both sides of a board."""
+
+    async def run() -> None:
+        async with service(tmp_path, None, EventSettings(confirm=False)) as client:
+            movements = {"A": "round-robin:4x2", "B": "mitchell:3x3"}
+            setup = [{"name": name, "movement": one} for name, one in movements.items()]
+            begun = await client.post("/setup/start", {"sections": setup, "method": "matchpoints"})
+            assert begun.status_code == 200, begun.text
+            await play(client, 4)
+            (event,) = parse_events((await client.get("/files/usebio")).content)
+            report = audit_event(event)
+            assert report.equal, report.total_mismatches
+            assert report.totals_checked == 4 + 6
+
+    asyncio.run(run())
