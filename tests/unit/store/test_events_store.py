@@ -280,6 +280,9 @@ def test_a_file_of_every_older_version_opens_with_what_it_held(tmp_path: Path, v
         desk.save_person(opened, "e", Person("A", 1, "1", "", "Ada Łoś"))
         assert ("A", 1) in table_events.people_changed(opened, "e", 0)[1]
         assert list(table_events.all_events(opened, "e")) == []
+        if version < 6:  # who had sent a record to an event was admitted to it
+            assert desk.was_admitted(opened, 0xA1, "e")
+        assert not desk.was_admitted(opened, 0xA2, "e")
     database.close()
     Database.open(path, MIGRATIONS).close()  # a file of the newest version opens like any other
 
