@@ -20,6 +20,7 @@ from contextlib import asynccontextmanager
 import pytest
 import usb.core
 from home_built import write_machine_file
+from spare_port import spare_port
 
 from drivers.api import (
     Action,
@@ -77,7 +78,9 @@ class SimulatedMachine:
     """``python -m hwsim machine`` behind ``carrier``; memory and truth live in ``state`` and outlast a kill."""
 
     def __init__(self, carrier, state, *options):
-        line = ["--line", "pty", "--link", str(state / "port")] if carrier == "pty" else ["--line", "tcp://127.0.0.1:0"]
+        self._link = state / "port"
+        tcp = ["--line", f"tcp://127.0.0.1:{spare_port()}"]
+        line = ["--line", "pty", "--link", str(self._link)] if carrier == "pty" else tcp
         self._command = [sys.executable, "-m", "hwsim", "machine", *line, "--state", str(state / "memory")]
         self._command += ["--seed", "7", "--speed", "demo", "--with-parent", *options]
         self.url = ""
@@ -95,14 +98,12 @@ class SimulatedMachine:
         return FramedMachine(opener, host, SystemClock())
 
     def switch_on(self):
-        command = list(self._command)
-        if self.url.startswith("tcp://"):
-            command[command.index("--line") + 1] = self.url
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.url = json.loads(self.process.stdout.readline())["url"]
 
     def kill(self):
         """The supply fails: nothing is said any more, nothing is tidied up."""
+        self._link.unlink(missing_ok=True)  # first: the next who asks may be given the same pty
         self.process.kill()
         self._wait()
 

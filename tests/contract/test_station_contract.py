@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from spare_port import spare_port
 
 from drivers.api import StationConnected, StationDisconnected, StationMessage
 from drivers.host import HostIdentity
@@ -24,23 +25,21 @@ CARRIERS = [
 
 class SimulatedStation:
     def __init__(self, carrier, folder, *options):
-        line = (
-            ["--line", "pty", "--link", str(folder / "port")] if carrier == "pty" else ["--line", "tcp://127.0.0.1:0"]
-        )
+        self._link = folder / "port"
+        tcp = ["--line", f"tcp://127.0.0.1:{spare_port()}"]
+        line = ["--line", "pty", "--link", str(self._link)] if carrier == "pty" else tcp
         self._command = [sys.executable, "-m", "hwsim", "station", *line, "--state", str(folder / "memory")]
         self._command += ["--seed", "3", "--speed", "line", "--terminals", str(TERMINALS), "--with-parent", *options]
         self.url = ""
         self.switch_on()
 
     def switch_on(self):
-        command = list(self._command)
-        if self.url.startswith("tcp://"):
-            command[command.index("--line") + 1] = self.url
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.url = json.loads(self.process.stdout.readline())["url"]
 
     def end(self, how="input"):
         if how == "kill":
+            self._link.unlink(missing_ok=True)  # first: the next who asks may be given the same pty
             self.process.kill()
         self.process.stdin.close()
         try:

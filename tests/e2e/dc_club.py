@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evening_runs import command, environment, free_port
+from evening_runs import command, environment
+from spare_port import spare_port
 
 pytest.importorskip("bridgemate_dataconnector", reason="needs bridgemate-dataconnector-client")
 from bridgemate_dataconnector import DataConnectorClient, dto
@@ -29,7 +30,7 @@ class Club:
 
     def __init__(self, folder: Path) -> None:
         self.data, self.folder = folder / "data", folder
-        self.port, self.desk_port = free_port(), free_port()
+        self.port, self.desk_port = spare_port(), spare_port()
         self.service: subprocess.Popen[bytes] | None = None
         self.hall: subprocess.Popen[bytes] | None = None
         self.station = ""

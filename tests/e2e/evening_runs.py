@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import random
-import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -28,17 +25,6 @@ class Run:
         found = json.loads(self.out.splitlines()[-1])
         assert isinstance(found, dict)
         return found
-
-
-def free_port() -> int:
-    """A port for a service that is started again on it: outside the range from which the computer takes the ports of
-    connections, so that nobody gets it by chance while the service is down."""
-    pick = random.SystemRandom()
-    while True:
-        port = pick.randrange(20_000, 32_000)
-        with contextlib.suppress(OSError), socket.socket() as one:
-            one.bind(("127.0.0.1", port))
-            return port
 
 
 def command(*words: str) -> list[str]:

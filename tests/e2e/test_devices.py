@@ -44,6 +44,8 @@ class Device:
     def unplug(self) -> None:
         """Gone without a word: the whole process group is killed."""
         if self._process is not None:
+            # First, so that the name never leads to the device of somebody else who is given the same pty.
+            self.link.unlink(missing_ok=True)
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.communicate()
             self._process = None

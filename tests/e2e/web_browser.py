@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evening_runs import free_port
+from spare_port import spare_port
 
 FLAGS = [
     "--no-sandbox",
@@ -47,7 +47,7 @@ class Service:
     def __init__(self, data: Path, *flags: str) -> None:
         self.data = data
         self._flags = flags
-        self.port = free_port()
+        self.port = spare_port()
         self.process: subprocess.Popen[str] | None = None
         self.start(*flags)
 
