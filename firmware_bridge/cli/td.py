@@ -6,6 +6,7 @@ The running service is found through ``service.json`` of the data directory, whi
 from __future__ import annotations
 
 import getpass
+import http.client
 import json
 import os
 import re
@@ -24,6 +25,8 @@ from firmware_bridge.errors import ConfigError, DeviceError, ExitStatus, Firmwar
 
 SERVICE_FILE = "service.json"
 TIMEOUT_S = 20.0
+FILE_TIMEOUT_S = 120.0
+"""A sheet of a large event takes its time."""
 
 
 class Service:
@@ -47,23 +50,37 @@ class Service:
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """GET, or POST when there is a body. Raises FirmwareBridgeError with the service's own words."""
         data = None if body is None else json.dumps(body).encode()
+        answer = self._fetch(path, data)[1]
+        try:
+            return json.loads(answer)
+        except ValueError as error:
+            raise self._silent() from error
+
+    def file(self, path: str) -> tuple[str, bytes]:
+        """GET a file: the name that the service gives it, and what is in it. Raises FirmwareBridgeError."""
+        return self._fetch(path, None, FILE_TIMEOUT_S)
+
+    def _fetch(self, path: str, data: bytes | None, timeout: float = TIMEOUT_S) -> tuple[str, bytes]:
         request = urllib.request.Request(f"{self._url}/api/v1{path}", data)
         request.add_header("Authorization", f"Bearer {self._token}")
         request.add_header("Content-Type", "application/json")
         # No proxy of the environment may get between: the service is on this machine.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=TIMEOUT_S) as answer:
-                return json.load(answer)
+            with opener.open(request, timeout=timeout) as answer:
+                return answer.headers.get_filename() or "", answer.read()
         except urllib.error.HTTPError as error:
             raise _told(error) from None
-        except (urllib.error.URLError, OSError, ValueError) as error:
-            raise DeviceError(
-                "the service does not answer.",
-                where=self._url,
-                next_step="See whether it still runs; start it again with: firmware-bridge serve",
-                code="service-silent",
-            ) from error
+        except (http.client.HTTPException, OSError, ValueError) as error:
+            raise self._silent() from error
+
+    def _silent(self) -> DeviceError:
+        return DeviceError(
+            "the service does not answer.",
+            where=self._url,
+            next_step="See whether it still runs; start it again with: firmware-bridge serve",
+            code="service-silent",
+        )
 
 
 def _told(error: urllib.error.HTTPError) -> FirmwareBridgeError:
@@ -394,6 +411,7 @@ def terminals(data: Path | None) -> Outcome:
 
 
 # Further commands of the group, in modules of their own.
+import firmware_bridge.cli.td_export  # noqa: E402
 import firmware_bridge.cli.td_paper  # noqa: E402
 import firmware_bridge.cli.td_plan  # noqa: E402
 import firmware_bridge.cli.td_rulings  # noqa: E402

@@ -31,6 +31,7 @@ from firmware_bridge.service import (
     api_table,
     desk_backup,
     desk_recorded,
+    earlier,
 )
 from firmware_bridge.service.api_access import LATE, Caller, origin_of
 from firmware_bridge.service.api_guard import Guard
@@ -60,6 +61,7 @@ def operations(desk: Desk, dealing: Any = None) -> list[Operation]:
         *api_desk.operations(),
         *desk_backup.operations(),
         *desk_recorded.operations(),
+        *earlier.operations(),
         *api_rulings.operations(),
         *api_plan.operations(),
         *api_deal.operations(dealing),

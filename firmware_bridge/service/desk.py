@@ -262,6 +262,11 @@ class Desk:
         return None if body is None or len(body) != BODY_SIZE else record_crc(device, journal, seq, body)
 
     def reload(self) -> None:
+        """Read everything of the event anew, also who may speak for its tables."""
+        self.read_event()
+        self.access.set_setup(self.setup if self.has_event else None)
+
+    def read_event(self) -> None:
         """Read everything of the event anew."""
         event = self.event
         self.rows = {row.play: row for row in self.store.current(self.setup.id)}
@@ -272,7 +277,6 @@ class Desk:
         self._read_people()
         newest = self.store.read(lambda c: _newest(c, event))
         self.cursor = newest
-        self.access.set_setup(self.setup if self.has_event else None)
         self._forget()
 
     def committed(self) -> None:

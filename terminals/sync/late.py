@@ -125,4 +125,5 @@ def _words(connection: Connection, setup: EventSetup, seat: tuple[int, int], res
     what = f"{who} delivered {results} result{'s' if results > 1 else ''} late."
     if is_final(connection, event):
         return f"{what} That event is final: what came is kept and does not count by itself. Compare it with the slips."
-    return f"{what} The ranking of that event changes: export it again."
+    again = f"firmware-bridge td export KIND --event {event} --out FILE"
+    return f"{what} The ranking of that event changes: export it again with {again}"

@@ -71,6 +71,13 @@ def test_a_director_corrects_rules_moves_and_takes_back(tmp_path: Path) -> None:
         assert code == 0
         assert len(bytes.fromhex(paired["key"])) == 16
         assert td(tmp_path, "pair", "00000000000000a1", "--key", "00")[0] == 2
+        out = tmp_path / "ranking.csv"
+        assert td(tmp_path, "export", "ranking-csv", "--out", str(out))[0] == 0
+        assert out.read_text().count("\n") > 3
+        event = one.api("/setup/events")[0]["event"]
+        assert td(tmp_path, "export", "json", "--event", event, "--out", str(tmp_path / "now.json"))[0] == 0
+        assert td(tmp_path, "export", "json", "--event", "17", "--out", str(out))[1]["error"]["code"] == "no-such-event"
+        assert td(tmp_path, "export", "usebio", "--out", str(out))[0] == 2
         assert td(tmp_path, "codes")[1]["viewer"] == one.api("/codes")["viewer"]
         before = one.code
         assert td(tmp_path, "codes", "--renew", "director")[1]["code"] == one.code != before

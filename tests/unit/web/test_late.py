@@ -75,6 +75,22 @@ def test_what_waits_on_a_phone_comes_into_the_event_of_its_card(tmp_path: Path, 
             assert "export it again" in told
             alerts = (await client.get("/desk")).json()["alerts"]
             assert [one["text"] for one in alerts if one["code"] == "alarm-late"] == [told]
+            # ... and what it says can be done
+            event = desk_store.event_hex(before)
+            assert f"--event {event} " in told
+            for kind in ("json", "usebio", "ranking", "csv", "pbn"):
+                again = await client.get(f"/setup/events/{event}/files/{kind}")
+                assert again.status_code == 200, (kind, again.text)
+            lines = (await client.get(f"/setup/events/{event}/files/json")).json()["results"]
+            assert sorted(one["board"] for one in lines) == [1, 2, 3]
+            assert client.desk.access.caller(client.table(1)) is not None, "the running event goes on as it was"
+            running = desk_store.event_hex(client.desk.setup.id)
+            assert (await client.get(f"/setup/events/{running}/files/json")).json()["results"] == []
+            for unknown in ("0" * 16, "x", "f" * 16, "１" * 16):
+                found = await client.get(f"/setup/events/{unknown}/files/json")
+                assert (found.status_code, found.json()["error"]["code"]) == (404, "no-such-event")
+            viewer = await client.get(f"/setup/events/{event}/files/json", client.role("viewer"))
+            assert viewer.status_code == 403
             # The answer was lost: the same again is acknowledged again, and nothing is stored or told twice.
             assert kinds(await deliver(page, *late, oldest=2)) == [("RECORD_ACK", 3)]
             assert len(client.desk.store.read(lambda c: list(ledger.records(c)))) == 3
