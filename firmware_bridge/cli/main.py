@@ -137,13 +137,15 @@ def _command_name(arguments: Sequence[str]) -> str:
 
 
 def _catch_signals() -> dict[int, Any]:
-    """Ctrl-C and SIGTERM raise what they mean, but not while a module is loaded. Returns the handlers before.
+    """Ctrl-C and SIGTERM raise what they mean, but not while a module is loaded or an event loop is made. Returns the
+    handlers before.
 
-    There the interpreter swallows exceptions or makes others of them, so the signal comes again a little later.
+    There the interpreter swallows exceptions or makes others of them, or a loop that is half made complains when it is
+    thrown away; so the signal comes again a little later.
     """
 
     def on_signal(number: int, frame: FrameType | None) -> None:
-        if _loads_a_module(frame):
+        if _is_at_work(frame):
             again = threading.Timer(0.02, _raise_in_main_thread, (number,))
             again.daemon = True
             again.start()
@@ -167,9 +169,12 @@ def _raise_in_main_thread(number: int) -> None:
         signal.pthread_kill(ident, number)
 
 
-def _loads_a_module(frame: FrameType | None) -> bool:
+def _is_at_work(frame: FrameType | None) -> bool:
+    """True inside of what must not be cut short."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        code = frame.f_code
+        makes_loop = code.co_name == "_lazy_init" and code.co_filename.endswith("runners.py")
+        if makes_loop or code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False

@@ -54,13 +54,19 @@ def run_async(main: Coroutine[Any, Any, T]) -> T:
                 await asyncio.wait([task])
             raise
 
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        with contextlib.suppress(ValueError):  # not in the main thread
-            # asyncio cancels the task at Ctrl-C where it finds Python's own handler.
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+    watched = supervised()
     try:
-        return asyncio.run(supervised())
+        with asyncio.Runner() as runner:  # the loop is made here, while signals are held back
+            if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+                with contextlib.suppress(ValueError):  # not in the main thread
+                    # asyncio cancels the task at Ctrl-C where it finds Python's own handler.
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
+            return runner.run(watched)
     except asyncio.CancelledError:
         if terminated:
             raise Terminated from None
         raise
+    finally:
+        # Where a signal came before the first step, nobody has begun them.
+        watched.close()
+        main.close()

@@ -39,6 +39,29 @@ def test_a_signal_while_it_starts_gives_no_traceback(number: int, delay: float) 
     assert json.loads(out.splitlines()[-1])["ok"] is False
 
 
+WHILE_THE_LOOP_IS_MADE = """
+import asyncio.selector_events as selector_events, os, signal, sys
+number = int(sys.argv.pop())
+make = selector_events.BaseSelectorEventLoop._make_self_pipe
+def interrupted(self):
+    os.kill(os.getpid(), number)
+    make(self)
+selector_events.BaseSelectorEventLoop._make_self_pipe = interrupted
+from firmware_bridge.cli.entry import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_event_loop_is_made_is_heard_after_it(number: int) -> None:
+    words = [sys.executable, "-c", WHILE_THE_LOOP_IS_MADE, "evening", "--simulate", "--json", str(int(number))]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=environment(), check=False)
+    assert "Traceback" not in done.stderr
+    assert "never awaited" not in done.stderr
+    assert done.returncode == 128 + number
+    assert json.loads(done.stdout.splitlines()[-1])["error"]["code"] in ("interrupted", "terminated")
+
+
 def deal_file(folder: Path) -> Path:
     path = folder / "club.pbn"
     path.write_bytes(format_named("pbn").load().write(new_set([1, 2], seed=1).boards, WriteOptions()))
