@@ -53,12 +53,17 @@ class Repeats:
         finally:
             if answer is not None and answer.status_code < 300:
                 done.set_result(answer)
-                while len(self._known) > KEPT:
-                    self._known.popitem(last=False)
+                self._forget_oldest()
             else:
                 del self._known[name]
                 done.set_result(None)
         return answer
+
+    def _forget_oldest(self) -> None:
+        """Never an act that is under way: asked for again, it would be done twice."""
+        answered = [name for name, (_, future) in self._known.items() if future.done()]
+        for name in answered[: max(0, len(answered) - KEPT)]:
+            del self._known[name]
 
 
 def _again(answer: Response) -> Response:
