@@ -199,14 +199,10 @@ async def file(request: Request, desk: Desk, caller: Caller) -> Response:
         rows = desk.store.read(lambda c: [json.dumps(one, ensure_ascii=False) for one in export_lines(c, event)])
         data, media, filename = ("\n".join(rows) + "\n").encode(), "application/jsonl", "event.jsonl"
         await desk.log("exported", what="lines")
-    elif name == "hands":
-        data, media, filename = await run_in_threadpool(desk_files.hands_pdf, desk), desk_files.PDF, "hands.pdf"
-    elif name in recorded_files.FILES:
-        filename, media, data = await run_in_threadpool(recorded_files.recorded_file, desk, name)
-        await desk.log("exported", what=name)
     else:
-        filename, media, data = await run_in_threadpool(desk_files.make, desk, name)
-        await desk.log("exported", what=name)
+        filename, media, data = await run_in_threadpool(desk_files.file_of, desk, name)
+        if name != desk_files.HANDS:  # no results are in it
+            await desk.log("exported", what=name)
     return Response(data, media_type=media, headers={"content-disposition": f'attachment; filename="{filename}"'})
 
 

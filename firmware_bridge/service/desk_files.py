@@ -19,6 +19,7 @@ from dealer.records.pdf import record_pdf
 from dealer.store.dd_cache import CACHE_DB, MIGRATIONS, load_tables, store_tables
 from firmware_bridge.db import Database
 from firmware_bridge.errors import EntryError, FirmwareBridgeError
+from firmware_bridge.service import recorded_files
 from firmware_bridge.service.desk import Desk
 from firmware_bridge.service.desk_checks import deals_of
 from firmware_bridge.service.desk_exchange import exchange_events
@@ -33,6 +34,7 @@ from terminals.interop.several import Written, write_apart, write_listed, write_
 from terminals.interop.usebio_write import write_usebio
 
 PDF = "application/pdf"
+HANDS = "hands"
 CONTENTS = "contents.txt"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same results are the same bytes, whenever they are fetched
 
@@ -76,6 +78,18 @@ KINDS: Mapping[str, Kind] = {
     "ranking-csv": Kind("ranking.csv", "text/csv", _listed(ranking_csv)),
     "bridgewebs": Kind("bridgewebs.csv", "text/csv", _bridgewebs),
 }
+
+
+def file_of(desk: Desk, name: str) -> tuple[str, str, bytes]:
+    """(file name, media type, content) of any sheet or result file of the event: ``KINDS``, the recorded files, hands.
+
+    Raises EntryError for one that there is not, or that may not be made yet.
+    """
+    if name == HANDS:
+        return "hands.pdf", PDF, hands_pdf(desk)
+    if name in recorded_files.FILES:
+        return recorded_files.recorded_file(desk, name)
+    return make(desk, name)
 
 
 def make(desk: Desk, name: str) -> tuple[str, str, bytes]:

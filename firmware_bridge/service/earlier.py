@@ -7,14 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from firmware_bridge.errors import EntryError
-from firmware_bridge.service import desk_files, recorded_files
+from firmware_bridge.service import desk_files
 from firmware_bridge.service.api_access import Caller
 from firmware_bridge.service.api_operation import ROOT, Operation
 from firmware_bridge.service.desk import Desk
 from terminals.store.desk import first_wall
 from terminals.sync.setup import EventSetup
-
-HANDS = "hands"
 
 
 class EarlierDesk(Desk):
@@ -51,13 +49,8 @@ async def file(request: Request, desk: Desk, caller: Caller) -> Response:
     """A printed sheet or result file of an earlier event, by its kind."""
     name = request.path_params["name"]
     found = await run_in_threadpool(earlier, desk, request.path_params["event"])
-    if name == HANDS:
-        filename, media, data = "hands.pdf", desk_files.PDF, await run_in_threadpool(desk_files.hands_pdf, found)
-    elif name in recorded_files.FILES:
-        filename, media, data = await run_in_threadpool(recorded_files.recorded_file, found, name)
-    else:
-        filename, media, data = await run_in_threadpool(desk_files.make, found, name)
-    if found is desk:
+    filename, media, data = await run_in_threadpool(desk_files.file_of, found, name)
+    if found is desk and name != desk_files.HANDS:
         await desk.log("exported", what=name)
     return Response(data, media_type=media, headers={"content-disposition": f'attachment; filename="{filename}"'})
 
