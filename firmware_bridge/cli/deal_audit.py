@@ -23,8 +23,8 @@ from dealer.published import (
     write_reveal,
 )
 from dealer.store.set_keys import commitments, load_secret, save_secret
-from firmware_bridge.cli.deal_words import NOT_FOR_PLAY, boards_text, many, plain, words
-from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.cli.deal_words import NOT_FOR_PLAY, boards_text, plain, words
+from firmware_bridge.cli.output import Outcome, command, many
 from firmware_bridge.config import data_directory, ensure_directory
 from firmware_bridge.errors import ConfigError, DealError
 

@@ -19,8 +19,8 @@ from dealer.formats.api import (
     read_deal_file,
     write_deals,
 )
-from firmware_bridge.cli.deal_words import boards_text, many, mark_lines, mark_lost, words
-from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.cli.deal_words import boards_text, mark_lines, mark_lost, words
+from firmware_bridge.cli.output import Outcome, command, many
 from firmware_bridge.errors import ConfigError, DealError
 
 _MAX_LISTED = 20
@@ -175,7 +175,7 @@ def convert(file: str, out: str, to_format: str | None, **choices: Any) -> Outco
         fingerprint=found.fingerprint,
     )
     write_file(out, write_deals(found.boards, info.name, options), private=True)
-    lost = mark_lost(found.origin, info.name, info.marks)
+    lost = mark_lost(found.origin, info.name)
     count = len(found.boards)
     lines = [
         f"{many(count, 'board')} written to {out} as {info.name.upper()}.",
@@ -254,7 +254,7 @@ def export(file: str, maker: str, out: str, **choices: Any) -> Outcome:
     )
     write_file(out, write_deals(boards, info.name, options), private=True)
     lines = [f"Boards {boards[0].number} to {boards[-1].number} written to {out}.", *mark_lines(found.origin), advice]
-    lines += map(str, mark_lost(found.origin, info.name, info.marks))
+    lines += map(str, mark_lost(found.origin, info.name))
     fields: dict[str, Any] = {
         "boards": len(boards),
         "first": boards[0].number,

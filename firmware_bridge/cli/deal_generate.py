@@ -12,8 +12,8 @@ import click
 from dealer.generate import DealSet, Origin, check_numbers, new_set, parse_runs
 from dealer.generate import generate as random_boards
 from dealer.verify import Finding, verify_boards
-from firmware_bridge.cli.deal_words import many, mark_lines, mark_lost, words
-from firmware_bridge.cli.output import Outcome, command, progress
+from firmware_bridge.cli.deal_words import mark_lines, mark_lost, words
+from firmware_bridge.cli.output import Outcome, command, many, progress
 from firmware_bridge.errors import ConfigError, DealError
 
 BULK = 2000
@@ -120,7 +120,7 @@ def _write(
     if old and not deals.fingerprint:
         message = "The earlier boards were not committed with this data directory, so the set has no fingerprint."
         repairs = [*repairs, Finding("chain-missing", message)]
-    lost = mark_lost(deals.origin, name, marks=name in ("pbn", "lin", "dlm", "json"))
+    lost = mark_lost(deals.origin, name)
     return outcome(deals, len(deals.boards), out, [*repairs, *lost, *([REPLACED] if replaced else [])], acceptance)
 
 

@@ -9,8 +9,7 @@ import click
 from dealer.formats.api import read_deal_file
 from dealer.generate import DealSet, Origin
 from firmware_bridge.cli.deal_generate import open_dealing_db, put_on_record
-from firmware_bridge.cli.deal_words import many
-from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.cli.output import Outcome, command, many
 from firmware_bridge.errors import DealError
 
 

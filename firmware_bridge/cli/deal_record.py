@@ -17,8 +17,8 @@ from dealer.formats.api import read_deal_file
 from dealer.formats.options import WriteOptions
 from dealer.records.content import RecordPage, record_boards
 from dealer.records.par import Tricks
-from firmware_bridge.cli.deal_words import many, mark_lines, words
-from firmware_bridge.cli.output import Outcome, command, progress
+from firmware_bridge.cli.deal_words import mark_lines, words
+from firmware_bridge.cli.output import Outcome, command, many, progress
 from firmware_bridge.errors import ConfigError, DealError, FirmwareBridgeError
 
 _KINDS = (".pdf", ".html", ".htm", ".pbn")

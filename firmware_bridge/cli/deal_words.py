@@ -23,17 +23,16 @@ def mark_lines(origin: Origin | None) -> list[str]:
     return [CONSTRAINED] if origin is Origin.CONSTRAINED else []
 
 
-def mark_lost(origin: Origin | None, format_name: str, marks: bool) -> list[Finding]:
-    """A report when a constrained set is written in a format that has no place for its mark (``marks`` False)."""
-    if origin is not Origin.CONSTRAINED or marks:
+def mark_lost(origin: Origin | None, format_name: str) -> list[Finding]:
+    """A report when a constrained set is written in a format that has no place for its mark."""
+    if origin is not Origin.CONSTRAINED:
+        return []
+    from dealer.formats.api import format_named  # only here: a short command does without the list of formats
+
+    if format_named(format_name).marks:
         return []
     message = f"{format_name.upper()} has no place for the mark {CONSTRAINED_MARK!r}; say it where the file goes."
     return [Finding("mark-lost", message)]
-
-
-def many(count: int, noun: str) -> str:
-    """A count and what is counted: "1 board", "2 boards"."""
-    return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 def boards_text(numbers: Sequence[int]) -> str:

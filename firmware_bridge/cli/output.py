@@ -21,6 +21,11 @@ SCHEMA = 1
 RETRY = "Correct what is named here, then start the same command again."
 
 
+def many(count: int, noun: str) -> str:
+    """A count and what is counted: "1 board", "2 boards"."""
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a command ends with.

@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.cli.output import Outcome, command, many
 from firmware_bridge.config import data_directory
 from firmware_bridge.errors import ConfigError, DeviceError, ExitStatus, FirmwareBridgeError
 
@@ -129,10 +129,6 @@ def _do(
     )
     undo = f"Done. Take it back with: firmware-bridge td undo {found['action']}" if "action" in found else ""
     return Outcome(found, "\n".join([undo or told(found), *found.get("notes", ())]))
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 @td.command("list")
@@ -269,7 +265,7 @@ def message(text: str, section: str, table: int | None, **common: Any) -> Outcom
 
     def told(found: dict[str, Any]) -> str:
         number = found["terminals"]
-        return f"Sent to {_count(number, 'terminal')}." if number else "No terminal is there to show it."
+        return f"Sent to {many(number, 'terminal')}." if number else "No terminal is there to show it."
 
     where = section or ("A" if table else "")
     return _do("message", **common, told=told, text=text, section=where, table=table or 0)
@@ -286,7 +282,7 @@ def close_round(number: int, section: str, anyway: bool, **common: Any) -> Outco
 
     def told(found: dict[str, Any]) -> str:
         gone = len(found["missing"])
-        return f"Round {number} is closed." + (f" Still missing: {_count(gone, 'board')}." if gone else "")
+        return f"Round {number} is closed." + (f" Still missing: {many(gone, 'board')}." if gone else "")
 
     return _do("close-round", **common, told=told, section=section, round=number, anyway=anyway)
 
@@ -313,7 +309,7 @@ def lock(table: int, section: str, off: bool, **common: Any) -> Outcome:
 def admit(device: str, table: int, section: str, everybody: bool, **common: Any) -> Outcome:
     """Admit a terminal to a table: td admit DEVICE TABLE, or td admit --all."""
     if everybody:
-        return _do("admit-all", **common, told=lambda found: f"{_count(len(found['admitted']), 'terminal')} admitted.")
+        return _do("admit-all", **common, told=lambda found: f"{many(len(found['admitted']), 'terminal')} admitted.")
     if not device:
         raise ConfigError("which terminal?", next_step="See: firmware-bridge td terminals, or use --all.", code="usage")
     words = f"{device} is at table {section}{table} now."

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from firmware_bridge.cli.output import Outcome, command
+from firmware_bridge.cli.output import Outcome, command, many
 from firmware_bridge.cli.td import Service, td
 from firmware_bridge.config import data_directory
 from firmware_bridge.errors import ConfigError
@@ -126,16 +126,12 @@ def _numbers(option: str, text: str) -> list[int]:
     return [int(word) for word in words]
 
 
-def _many(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
-
-
 def _section_words(one: dict[str, Any]) -> str:
     if one["movement"] is None:
         return f"Section {one['name']}: no movement yet"
     lines = [
         f"Section {one['name']}: {one['movement']}",
-        f"  {_many(one['tables'], 'table')}, {_many(one['rounds'], 'round')}, boards {one['boards']}, "
+        f"  {many(one['tables'], 'table')}, {many(one['rounds'], 'round')}, boards {one['boards']}, "
         f"copies {one['copies']}",
     ]
     lines += [f"  {words}" for words in [*one["announce"], *one["warnings"]][:6]]
