@@ -200,28 +200,24 @@ class Journal:
         """The verdict of the attempt ``job_id``. False when the row has meanwhile been taken over by another run."""
 
         def job(connection: Connection) -> bool:
-            reasons = _join(verdict.reasons)
-            changed = connection.execute(
-                "UPDATE board_copy SET state = ?, reasons = ?, changed_at = ?"
-                " WHERE set_id = ? AND board = ? AND copy = ? AND job_id = ? AND state = ? RETURNING board",
-                (
-                    verdict.state.value,
-                    reasons,
-                    self._now(),
-                    set_id,
-                    key.board,
-                    key.copy,
-                    job_id,
-                    BoardState.DEALING.value,
-                ),
-            ).fetchall()
+            changed = self._judge(connection, set_id, key, job_id, verdict, (BoardState.DEALING,))
             if changed:
                 connection.execute(
                     "UPDATE attempt SET state = ?, reasons = ?, fault = ?, cards = ?, ended_at = ?"
                     " WHERE job_id = ? AND set_id = ? AND board = ? AND copy = ? AND ended_at = ''",
-                    (verdict.state.value, reasons, fault, cards, self._now(), job_id, set_id, key.board, key.copy),
+                    (
+                        verdict.state.value,
+                        _join(verdict.reasons),
+                        fault,
+                        cards,
+                        self._now(),
+                        job_id,
+                        set_id,
+                        key.board,
+                        key.copy,
+                    ),
                 )
-            return bool(changed)
+            return changed
 
         return await self._submit(job)
 
@@ -242,31 +238,44 @@ class Journal:
         """The verdict of the attempt ``job_id`` no longer stands. False when the board has been made anew since."""
 
         def job(connection: Connection) -> bool:
-            reasons = _join(verdict.reasons)
-            changed = connection.execute(
-                "UPDATE board_copy SET state = ?, reasons = ?, changed_at = ?"
-                " WHERE set_id = ? AND board = ? AND copy = ? AND job_id = ? AND state IN (?, ?) RETURNING board",
-                (
-                    verdict.state.value,
-                    reasons,
-                    self._now(),
-                    set_id,
-                    key.board,
-                    key.copy,
-                    job_id,
-                    BoardState.GOOD.value,
-                    BoardState.UNCONFIRMED.value,
-                ),
-            ).fetchall()
+            stood = (BoardState.GOOD, BoardState.UNCONFIRMED)
+            changed = self._judge(connection, set_id, key, job_id, verdict, stood)
             if changed:
                 connection.execute(
                     "UPDATE attempt SET state = ?, reasons = ?"
                     " WHERE job_id = ? AND set_id = ? AND board = ? AND copy = ?",
-                    (verdict.state.value, reasons, job_id, set_id, key.board, key.copy),
+                    (verdict.state.value, _join(verdict.reasons), job_id, set_id, key.board, key.copy),
                 )
-            return bool(changed)
+            return changed
 
         return await self._submit(job)
+
+    def _judge(
+        self,
+        connection: Connection,
+        set_id: str,
+        key: BoardKey,
+        job_id: int,
+        verdict: Verdict,
+        before: tuple[BoardState, ...],
+    ) -> bool:
+        """Write a verdict on the board. False when it is of another attempt by now, or in none of the states before."""
+        states = ", ".join("?" * len(before))
+        changed = connection.execute(
+            "UPDATE board_copy SET state = ?, reasons = ?, changed_at = ?"
+            f" WHERE set_id = ? AND board = ? AND copy = ? AND job_id = ? AND state IN ({states}) RETURNING board",
+            (
+                verdict.state.value,
+                _join(verdict.reasons),
+                self._now(),
+                set_id,
+                key.board,
+                key.copy,
+                job_id,
+                *(one.value for one in before),
+            ),
+        ).fetchall()
+        return bool(changed)
 
     async def settle(self, set_id: str, key: BoardKey, verdict: Verdict) -> None:
         """Change the state of a board that is not in work: given up, or read back."""
