@@ -9,6 +9,7 @@ from firmware_bridge.link.session import Session
 
 
 def not_connected(where: str) -> LinkLost:
+    """There was a session, and it is gone; the driver goes on trying. where: the device, as its URL names it."""
     return LinkLost(
         "There is no connection to the device at present.",
         where=where,
@@ -17,6 +18,7 @@ def not_connected(where: str) -> LinkLost:
 
 
 def never_opened(where: str, seconds: float) -> DeviceError:
+    """The port itself was not there within ``seconds``."""
     return DeviceError(
         f"The port did not open within {seconds:g} seconds.",
         where=where,
@@ -26,6 +28,7 @@ def never_opened(where: str, seconds: float) -> DeviceError:
 
 
 def not_introduced(where: str) -> DeviceError:
+    """There is a session, and MACHINE_INFO did not come."""
     return DeviceError(
         "The machine greets but does not say how it is built.",
         where=where,
@@ -50,7 +53,7 @@ def heard_of(session: Session) -> NoAnswer:
 
 
 def no_answer(event: NoAnswer, sample: bytes, where: str) -> FirmwareBridgeError:
-    """sample: the first bytes that came."""
+    """What a port without an answer means; another maker's device is named. sample: the first bytes that came."""
     if event.heard is Heard.FOREIGN_BYTES:
         stranger = recognise_text(sample, where)
         if stranger is not None:
