@@ -113,6 +113,11 @@ def _play(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("board", type=click.IntRange(1, 999))(function)
 
 
+def who(actor: str | None) -> str:
+    """Who acts, by what was given or by the log-in name; at most 40 letters."""
+    return (actor or os.environ.get("USER") or getpass.getuser())[:40]
+
+
 def _do(
     name: str,
     data: Path | None,
@@ -123,9 +128,8 @@ def _do(
     **body: Any,
 ) -> Outcome:
     """Ask for an act. told: its words, from the answer, when it has no id by which it can be taken back."""
-    who = actor or os.environ.get("USER") or getpass.getuser()
     found = Service(data_directory(data)).ask(
-        f"/actions/{name}", {**body, "actor": who[:40], "second": second, "note": note}
+        f"/actions/{name}", {**body, "actor": who(actor), "second": second, "note": note}
     )
     undo = f"Done. Take it back with: firmware-bridge td undo {found['action']}" if "action" in found else ""
     return Outcome(found, "\n".join([undo or told(found), *found.get("notes", ())]))

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import functools
-import getpass
-import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ from typing import Any
 import click
 
 from firmware_bridge.cli.output import Outcome, progress
-from firmware_bridge.cli.td import Service
+from firmware_bridge.cli.td import Service, who
 from firmware_bridge.config import data_directory
 from firmware_bridge.errors import ConfigError
 
@@ -34,8 +32,7 @@ class Act:
 
     def body(self, **more: Any) -> dict[str, Any]:
         """The fields of a request: who acts, and more."""
-        who = self.actor or os.environ.get("USER") or getpass.getuser()
-        return {"actor": who[:40], **({"second": self.second} if self.second else {}), **more}
+        return {"actor": who(self.actor), **({"second": self.second} if self.second else {}), **more}
 
     def ask(self, path: str, body: dict[str, Any] | None = None) -> Any:
         """The service's answer. Raises FirmwareBridgeError."""

@@ -16,8 +16,7 @@ from dealer.files import write_file
 from firmware_bridge.cli.out_file import OutFile
 from firmware_bridge.cli.output import Outcome, command, progress
 from firmware_bridge.cli.results_paper import ENTRY_HELP, typed_lines
-from firmware_bridge.cli.td import Service, td
-from firmware_bridge.cli.td_plan import who
+from firmware_bridge.cli.td import Service, td, who
 from firmware_bridge.config import data_directory
 from firmware_bridge.errors import ConfigError, EntryError, FirmwareBridgeError
 

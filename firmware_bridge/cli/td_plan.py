@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 import click
 
 from firmware_bridge.cli.output import Outcome, command
-from firmware_bridge.cli.td import Service, td
+from firmware_bridge.cli.td import Service, td, who
 from firmware_bridge.config import data_directory
 from firmware_bridge.errors import ConfigError
 
@@ -49,10 +47,6 @@ def boards_of(option: str, text: str) -> list[int]:
     from terminals.movement.boards import parse_boards
 
     return list(parse_boards(text)) if text else []
-
-
-def who(actor: str | None) -> str:
-    return (actor or os.environ.get("USER") or getpass.getuser())[:40]
 
 
 def _happen(
